@@ -2,8 +2,10 @@
 #include "base/text.h"
 #include "harness/serve/client_json.h"
 #include "harness/serve/compat.h"
+#include "harness/serve/reward_config.h"
 #include "harness/serve/target.h"
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -13,9 +15,9 @@ using namespace winnow::harness;
 
 namespace {
 
-const nlohmann::json kResult = {{"reward", 2.3},   {"parsed", true},    {"compiled", true},
-                                {"correct", true}, {"progress", 1.0},   {"speedup", nullptr},
-                                {"time_ns", 1e6},  {"verdict", "wrong"}};
+const nlohmann::json kResult = {{"id", "x"},          {"reward", 2.3},   {"parsed", true},
+                                {"compiled", true},   {"correct", true}, {"progress", 1.0},
+                                {"speedup", nullptr}, {"time_ns", 1e6},  {"verdict", "wrong"}};
 
 void require(bool holds) {
   if (!holds) {
@@ -39,11 +41,24 @@ void try_trainer(Trainer trainer, std::string_view text) {
   trainer_reply(trainer, body, results, true).dump(); // throws for invalid UTF-8
 }
 
+void try_rewards(std::string_view text) {
+  const Rewards rewards = parse_rewards(text, "serve.toml");
+  for (const std::string& name : rewards.names()) {
+    const RewardFormula& formula = rewards.find(name);
+    require(reward_from_stored(stored_reward(formula)) == formula);
+    require(std::isfinite(reward_of(formula, {true, true, true, 1, 3, 2.5}).value));
+  }
+}
+
 void try_one(int kind, std::string_view text) {
   switch (kind) {
-  case 0:
-    check(parse_judge_request(text).items);
+  case 0: {
+    const JudgeRequest request = parse_judge_request(text);
+    check(request.items);
+    require(request.max_variants >= 1 && request.max_variants <= kMostVariants);
+    require(request.metadata.empty() || nlohmann::json::accept(request.metadata));
     break;
+  }
   case 1:
     try_trainer(Trainer::OpenRlhf, text);
     break;
@@ -59,7 +74,14 @@ void try_one(int kind, std::string_view text) {
     kernelgym_status(item.id, &kResult).dump();
     break;
   }
-  default:
+  case 6:
+    try_trainer(Trainer::KernelGymBatch, text);
+    kernelgym_priority(parse_client_json(text));
+    break;
+  case 7:
+    try_rewards(text);
+    break;
+  default: // 5
     if (const auto target = parse_target(text)) {
       require(target->number("wait_s", 600) <= 600);
     }
@@ -74,7 +96,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   try {
-    try_one(data[0] % 6, {reinterpret_cast<const char*>(data + 1), size - 1});
+    try_one(data[0] % 8, {reinterpret_cast<const char*>(data + 1), size - 1});
   } catch (const UsageError& error) { // the request has a mistake
     require(!find_invalid_utf8(error.what()));
   }

@@ -298,12 +298,17 @@ TEST(Cli, ServeRefusesWhatIsUnsafeOrUnclear) {
   const std::string store = directory.path() / "s.db";
   const std::string token = directory.path() / "token";
   write_file_atomic(token, "ann short\n");
+  const std::string rewards = directory.path() / "rewards";
+  write_file_atomic(rewards, "[serve.reward.own]\nsped = 1\n");
   const std::vector<std::pair<std::vector<std::string>, const char*>> cases = {
       {{"--bind", "0.0.0.0:0"}, "without a token"},
       {{"--bind", "localhost"}, "there is no port"},
       {{"--token-file", token}, "token:1: the token of 'ann' has fewer than 16 characters"},
       {{"--token-env", "WINNOW_NO_SUCH_VARIABLE"}, "is not set"},
-      {{"--judge", "--reward", "fame"}, "--reward"},
+      {{"--judge", "--reward", "fame"}, "--reward: there is no reward 'fame'"},
+      {{"--judge", "--config", rewards}, "rewards:2:1: unknown key 'sped' in [serve.reward.own]"},
+      {{"--judge", "--config", directory.path() / "no such"}, "--config"},
+      {{"--judge", "--seed", "7", "--seed-from-batch"}, "excludes"},
       {{"--judge", "--task", directory.path() / "none", "--device", "cpu"}, "none"},
       {{"--queue", "5"}, "--judge"}};
   for (const auto& [options, expected] : cases) {

@@ -36,7 +36,7 @@ std::unique_ptr<evaluators::DevicePool> remote_devices(const evaluators::Machine
                                                        const std::string& session_secret) {
   check_machine_options(machine);
   remote::RemoteDevices::Setup setup;
-  setup.broker = remote::broker_address(broker.url, broker.credentials, broker.ca_file);
+  setup.broker = address_of(broker);
   setup.pool = broker.pool;
   if (!remote::is_name(broker.pool)) {
     throw UsageError("--pool: '" + broker.pool + "' cannot be the name of a pool",
@@ -56,6 +56,11 @@ std::unique_ptr<evaluators::DevicePool> remote_devices(const evaluators::Machine
 }
 
 } // namespace
+
+remote::BrokerAddress address_of(const BrokerOptions& broker) {
+  return remote::broker_address(
+      broker.url, {broker.credentials, broker.ca_file, broker.certificate_file, broker.key_file});
+}
 
 std::unique_ptr<evaluators::DevicePool> open_devices(const evaluators::MachineOptions& machine,
                                                      std::chrono::milliseconds run_timeout,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "evaluators/evaluation/device_pool.h"
+#include "remote/job_transport.h"
 
 #include <chrono>
 #include <memory>
@@ -15,8 +16,12 @@ struct BrokerOptions {
   std::string url;              ///< "nats://host:4222"
   std::string pool = "default"; ///< of workers
   std::string credentials;      ///< file with USER:PASSWORD
-  std::string ca_file;          ///< of tls://
+  std::string ca_file;          ///< of tls://; so are the next two
+  std::string certificate_file, key_file;
 };
+
+/// What to connect to. Throws as remote::broker_address() does.
+remote::BrokerAddress address_of(const BrokerOptions& broker);
 
 /// The help texts of the options that set them.
 inline constexpr const char* kBrokerHelp =
@@ -25,7 +30,12 @@ inline constexpr const char* kBrokerHelp =
 inline constexpr const char* kPoolHelp = "pool of workers to use";
 inline constexpr const char* kCredentialsHelp =
     "file with USER:PASSWORD for the broker (default: $WINNOW_BROKER_CREDENTIALS)";
-inline constexpr const char* kCaHelp = "PEM file with the certificates that a tls:// broker needs";
+inline constexpr const char* kCaHelp =
+    "PEM file with the certificate that signed that of a tls:// broker (default: the system's)";
+inline constexpr const char* kCertificateHelp =
+    "PEM file with the certificate that a tls:// broker asks for";
+inline constexpr const char* kKeyHelp =
+    "PEM file with the private key of --broker-certificate; only its owner may read the file";
 
 /// The one place that decides where evaluations run: on the devices of this machine that
 /// `machine.device` names, or at a broker's workers. `session_secret`: of an earlier session to go

@@ -47,30 +47,33 @@ class Client:
         self._patience = patience
 
     # ---- judging ----
-    def judge(self, items, depth=None, reward=None, fresh=False, race_against=None, retries=2):
+    def judge(self, items, depth=None, reward=None, fresh=False, race_against=None, retries=2, **options):
         """Judges all items and returns a result for each, in their order.
 
         An item is a dict with `task` and either `reply` (a model's whole reply) or `kernel` (a kernel file). `depth`:
-        compile, correct or full. `reward`: kevin, tiers, log or stages. `race_against`: a candidate of the store. `retries`:
-        how often a kernel that met a fault of the machine is sent again. Raises Refused if the server has no such task or an
-        item is malformed."""
+        compile, correct or full. `reward`: kevin, tiers, log, stages or one of the server's own. `race_against`: a candidate
+        of the store. `retries`: how often a kernel that met a fault of the machine is sent again. Other options:
+        `max_variants` (choices of a kernel's parameters that may be tried), `priority` (-100 to 100; higher ones go before
+        your others) and `metadata` (any JSON, which comes back with the batch). Raises Refused if the server has no such task
+        or option, or an item is malformed."""
         items = [dict(item) for item in items]
         results = [None] * len(items)
-        for index, result in self.stream(items, depth, reward, fresh, race_against):
+        for index, result in self.stream(items, depth, reward, fresh, race_against, **options):
             results[index] = result
         again = [i for i, result in enumerate(results) if result["fault"] == "infrastructure"]
         if again and retries > 0:
-            for i, result in zip(again, self.judge([items[i] for i in again], depth, reward, fresh, race_against, retries - 1)):
+            answers = self.judge([items[i] for i in again], depth, reward, fresh, race_against, retries - 1, **options)
+            for i, result in zip(again, answers):
                 results[i] = result
         return results
 
-    def stream(self, items, depth=None, reward=None, fresh=False, race_against=None):
+    def stream(self, items, depth=None, reward=None, fresh=False, race_against=None, **options):
         """Yields (index of the item, result) as soon as each is known."""
         for begin in range(0, len(items), MAX_ITEMS):
             part = items[begin:begin + MAX_ITEMS]
             body = {"items": [{**item, "id": str(i)} for i, item in enumerate(part)], "fresh": fresh}
-            options = {"depth": depth, "reward": reward, "race_against": race_against}
-            body.update({name: value for name, value in options.items() if value is not None})
+            given = {"depth": depth, "reward": reward, "race_against": race_against, **options}
+            body.update({name: value for name, value in given.items() if value is not None})
             accepted = self.call("POST", "/v1/judge", body)
             for job in accepted["jobs"]:
                 if job["state"] == "refused":

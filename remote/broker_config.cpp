@@ -24,9 +24,7 @@ max_payload: 8MB # of a job and of a result
 jetstream {{
   store_dir: "{}"
 }}
-# With certificates, use tls:// in the place of nats:// everywhere:
-# tls {{ cert_file: "server.pem", key_file: "server.key" }}
-
+{}
 include "passwords.conf"
 
 system_account: SYS
@@ -78,6 +76,33 @@ std::string user_of(const WorkerIdentity& worker, std::size_t number) {
                      "          subscribe: [ \"_INBOX_{}.>\", \"wcancel.*\", \"wask\" ] }} }}\n",
                      worker.pool, worker.trusted ? ", which may know the held-out shapes" : "",
                      worker.name, number, subjects, worker.name);
+}
+
+/// A path in quotes.
+std::string quoted(const std::string& path) {
+  if (path.find_first_of("\"\\\n") != std::string::npos) {
+    throw UsageError("the path '" + path + "' has a character that nats-server does not read",
+                     "use paths without quotes, backslashes and line breaks");
+  }
+  return '"' + path + '"';
+}
+
+std::string tls_block(const BrokerTls& tls) {
+  if (tls.certificate.empty() != tls.key.empty() ||
+      (tls.certificate.empty() && !tls.client_ca.empty())) {
+    throw UsageError("TLS needs the certificate of the broker and its key",
+                     "give --tls-certificate and --tls-key");
+  }
+  if (tls.certificate.empty()) {
+    return "# Without TLS: the traffic is not encrypted.\n";
+  }
+  std::string block = fmt::format("tls {{\n  cert_file: {}\n  key_file: {}\n",
+                                  quoted(tls.certificate), quoted(tls.key));
+  if (!tls.client_ca.empty()) {
+    block += fmt::format("  ca_file: {}\n  verify: true # clients need a certificate\n",
+                         quoted(tls.client_ca));
+  }
+  return block + "}\n";
 }
 
 void check_names(const BrokerPlan& plan) {
@@ -134,7 +159,7 @@ std::map<std::string, std::string> broker_files(const BrokerPlan& plan) {
   std::map<std::string, std::string> files;
   std::string& conf = files["nats.conf"];
   std::string& passwords = files["passwords.conf"];
-  conf = fmt::format(kHead, plan.listen, plan.store_folder, kCoordinatorUser);
+  conf = fmt::format(kHead, plan.listen, plan.store_folder, tls_block(plan.tls), kCoordinatorUser);
   const auto add_password = [&](const std::string& variable, const std::string& user) {
     const std::string password = random_secret();
     passwords += fmt::format("password_{}: \"{}\"\n", variable, password);

@@ -39,6 +39,22 @@ TEST(BrokerConfig, GivesEachUserARandomPasswordAndWorkersFewRights) {
   EXPECT_EQ(files.count("coordinator.credentials"), 1U);
 }
 
+TEST(BrokerConfig, HasTlsIfItIsAskedFor) {
+  EXPECT_THAT(broker_files(plan()).at("nats.conf"), Not(HasSubstr("cert_file")));
+  BrokerPlan with_tls = plan();
+  with_tls.tls = {"/etc/server.pem", "/etc/server.key", ""};
+  EXPECT_THAT(broker_files(with_tls).at("nats.conf"),
+              HasSubstr("tls {\n  cert_file: \"/etc/server.pem\"\n"
+                        "  key_file: \"/etc/server.key\"\n}\n"));
+  with_tls.tls.client_ca = "/etc/ca.pem";
+  EXPECT_THAT(broker_files(with_tls).at("nats.conf"),
+              HasSubstr("  ca_file: \"/etc/ca.pem\"\n  verify: true"));
+  with_tls.tls.key = "";
+  EXPECT_THROW(broker_files(with_tls), UsageError);
+  with_tls.tls.key = "a\" b";
+  EXPECT_THROW(broker_files(with_tls), UsageError);
+}
+
 TEST(BrokerConfig, RefusesNamesThatWouldMeanOtherSubjects) {
   for (const std::string& name : {std::string("a.b"), std::string("*"), std::string("coordinator"),
                                   std::string("w2"), std::string("a\"b")}) {
@@ -63,26 +79,48 @@ TEST(BrokerCredentials, ComeFromAPrivateFile) {
   const TemporaryDirectory folder("broker");
   write_private_files(folder.path(), {{"w1", "w1:pass:word\n"}, {"bad", "w1\n"}, {"empty", ""}});
   const std::string file = (folder.path() / "w1").string();
-  const BrokerAddress address = broker_address("nats://host:4222", file, "");
+  const BrokerAddress address = broker_address("nats://host:4222", {file});
   EXPECT_EQ(address.user, "w1");
   EXPECT_EQ(address.password, "pass:word");
-  EXPECT_THROW(broker_address("nats://host", (folder.path() / "bad").string(), ""), UsageError);
-  EXPECT_THROW(broker_address("nats://host", (folder.path() / "empty").string(), ""), UsageError);
-  EXPECT_THROW(broker_address("nats://host", (folder.path() / "none").string(), ""), Error);
+  EXPECT_THROW(broker_address("nats://host", {(folder.path() / "bad").string()}), UsageError);
+  EXPECT_THROW(broker_address("nats://host", {(folder.path() / "empty").string()}), UsageError);
+  EXPECT_THROW(broker_address("nats://host", {(folder.path() / "none").string()}), Error);
   fs::permissions(file, fs::perms::others_read, fs::perm_options::add);
-  EXPECT_THROW(broker_address("nats://host", file, ""), UsageError);
+  EXPECT_THROW(broker_address("nats://host", {file}), UsageError);
 }
 
 TEST(BrokerCredentials, LeaveTheEnvironment) {
   setenv(kCredentialsVariable, "w1:secret", 1);
-  EXPECT_EQ(broker_address("nats://host", "", "").password, "secret");
+  EXPECT_EQ(broker_address("nats://host", {}).password, "secret");
   EXPECT_EQ(std::getenv(kCredentialsVariable), nullptr);
-  EXPECT_EQ(broker_address("nats://host", "", "").user, "w1"); // the second time
+  EXPECT_EQ(broker_address("nats://host", {}).user, "w1"); // the second time
 }
 
 TEST(BrokerCredentials, RefuseAddressesThatAreNone) {
   for (const char* url : {"", "host", "http://host", "nats://", "nats://user:password@host"}) {
-    EXPECT_THROW(broker_address(url, "", ""), UsageError) << url;
+    EXPECT_THROW(broker_address(url, {}), UsageError) << url;
+  }
+}
+
+TEST(BrokerCredentials, TakeFilesOfTls) {
+  const TemporaryDirectory folder("broker");
+  write_private_files(folder.path(), {{"ca", "x"}, {"pem", "x"}, {"key", "x"}});
+  const auto path = [&](const char* name) { return (folder.path() / name).string(); };
+  const auto address = broker_address("tls://host", {"", path("ca"), path("pem"), path("key")});
+  EXPECT_EQ(address.ca_file, path("ca"));
+  EXPECT_EQ(address.certificate_file, path("pem"));
+  EXPECT_EQ(address.key_file, path("key"));
+  EXPECT_THROW(broker_address("nats://host", {"", path("ca")}), UsageError);
+  EXPECT_THROW(broker_address("tls://host", {"", path("none")}), UsageError);
+  EXPECT_THROW(broker_address("tls://host", {"", "", path("pem")}), UsageError);
+  EXPECT_THROW(broker_address("tls://host", {"", "", "", path("key")}), UsageError);
+  fs::permissions(path("key"), fs::perms::group_read, fs::perm_options::add);
+  try {
+    broker_address("tls://host", {"", "", path("pem"), path("key")});
+    ADD_FAILURE();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("which holds a private key"));
+    EXPECT_EQ(error.remedy(), "chmod 600 " + path("key"));
   }
 }
 

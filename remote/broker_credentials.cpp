@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 #include <sys/stat.h>
 
@@ -15,19 +16,9 @@ namespace {
 
 constexpr std::uint64_t kMostBytes = 4096;
 
-void check_private(const std::string& file) {
-  struct stat facts {};
-  const bool is_open =
-      stat(file.c_str(), &facts) == 0 && (facts.st_mode & (S_IRWXG | S_IRWXO)) != 0;
-  if (is_open) {
-    throw UsageError("other users of this machine can read " + file + ", which holds a password",
-                     "chmod 600 " + file);
-  }
-}
-
 std::string credentials_text(const std::string& file) {
   if (!file.empty()) {
-    check_private(file);
+    require_private(file, "a password");
     return read_file(file, kMostBytes);
   }
   static std::mutex mutex;
@@ -41,10 +32,44 @@ std::string credentials_text(const std::string& file) {
   return remembered;
 }
 
+void check_tls_files(const std::string& url, const BrokerFiles& files) {
+  const std::pair<const char*, const std::string&> options[] = {
+      {"--broker-ca", files.ca},
+      {"--broker-certificate", files.certificate},
+      {"--broker-key", files.key}};
+  for (const auto& [option, file] : options) {
+    if (!file.empty() && !url.starts_with("tls://")) {
+      throw UsageError(std::string(option) + " is of no use with " + url +
+                           ", whose traffic is not encrypted",
+                       "write tls:// in the place of nats://");
+    }
+    if (!file.empty() && !is_file(file)) {
+      throw UsageError(std::string(option) + ": there is no file " + file,
+                       "give the path of a PEM file");
+    }
+  }
+  if (files.certificate.empty() != files.key.empty()) {
+    throw UsageError("--broker-certificate and --broker-key belong together",
+                     "give both files, or none");
+  }
+  if (!files.key.empty()) {
+    require_private(files.key, "a private key");
+  }
+}
+
 } // namespace
 
-BrokerAddress broker_address(const std::string& url, const std::string& credentials_file,
-                             const std::string& ca_file) {
+void require_private(const std::string& file, const std::string& content) {
+  struct stat facts {};
+  const bool is_open =
+      stat(file.c_str(), &facts) == 0 && (facts.st_mode & (S_IRWXG | S_IRWXO)) != 0;
+  if (is_open) {
+    throw UsageError("other users of this machine can read " + file + ", which holds " + content,
+                     "chmod 600 " + file);
+  }
+}
+
+BrokerAddress broker_address(const std::string& url, const BrokerFiles& files) {
   const bool is_address =
       (url.starts_with("nats://") || url.starts_with("tls://")) && url.size() > url.find("//") + 2;
   if (!is_address) {
@@ -56,7 +81,9 @@ BrokerAddress broker_address(const std::string& url, const std::string& credenti
                      "of this machine can see command lines",
                      "use --broker-credentials FILE or $" + std::string(kCredentialsVariable));
   }
-  BrokerAddress address{url, {}, {}, ca_file};
+  check_tls_files(url, files);
+  BrokerAddress address{url, {}, {}, files.ca, files.certificate, files.key};
+  const std::string& credentials_file = files.credentials;
   const std::string text = credentials_text(credentials_file);
   const std::string_view line = trim(text);
   if (line.empty() && credentials_file.empty()) {

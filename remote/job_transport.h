@@ -143,6 +143,9 @@ struct BrokerAddress {
   std::string url; ///< "nats://host:4222" or "tls://host:4222"
   std::string user, password;
   std::string ca_file; ///< PEM certificates that tls:// trusts; empty: those of the system
+  /// PEM: the certificate by which a tls:// broker knows this client, and its private key; empty:
+  /// the client shows none.
+  std::string certificate_file, key_file;
 };
 
 struct WorkerIdentity {

@@ -12,7 +12,8 @@ namespace {
 constexpr const char* kLibrary = "libwinnow_nats.so";
 constexpr const char* kRemedy =
     "install the package libnats3.4 (Debian 12), libnats3.7 (Ubuntu 24.04) or libnats3.10 (Debian "
-    "13) beside Winnow; when you build Winnow yourself: install libnats-dev and build again";
+    "13) beside Winnow; when you build Winnow yourself: install libnats-dev, configure with "
+    "-DWINNOW_NATS=ON and build again";
 
 using FindFactory = TransportFactory* (*)(int);
 

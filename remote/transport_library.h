@@ -7,7 +7,7 @@ namespace winnow::remote {
 
 /// Raised with every change of job_transport.h, so that the program refuses a library of another
 /// version.
-inline constexpr int kTransportInterface = 1;
+inline constexpr int kTransportInterface = 2;
 
 /// The transports of libwinnow_nats.so, which is looked for beside the program and in
 /// ../lib/winnow of an installed program. Throws Error with the package to install.

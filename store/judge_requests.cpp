@@ -9,13 +9,24 @@ namespace winnow::store {
 namespace {
 
 constexpr const char* kItemColumns =
-    "SELECT i.batch, i.position, i.item, i.job, i.owner, i.reward, i.place, i.fault, "
-    "j.candidate_id FROM judge_items AS i JOIN judge_jobs AS j ON j.job = i.job ";
+    "SELECT i.batch, i.position, i.item, i.job, i.owner, i.reward, i.place, i.fault, i.cached, "
+    "j.candidate_id, CASE WHEN i.cached THEN 0.0 ELSE max(0.0, 86400.0 * "
+    "(julianday(i.answered_at) - julianday(i.asked_at)) - (SELECT coalesce(sum(e.seconds), 0.0) "
+    "FROM evaluations AS e WHERE e.candidate_id = j.candidate_id)) END AS queued_seconds "
+    "FROM judge_items AS i JOIN judge_jobs AS j ON j.job = i.job ";
 
 JudgeItemRow item_row(const Query& query) {
-  return {query.text("batch"),    query.integer("position"), query.text("item"),
-          query.text("job"),      query.text("owner"),       query.text("reward"),
-          query.integer("place"), query.text("fault"),       query.integer("candidate_id")};
+  return {query.text("batch"),
+          query.integer("position"),
+          query.text("item"),
+          query.text("job"),
+          query.text("owner"),
+          query.text("reward"),
+          query.integer("place"),
+          query.text("fault"),
+          query.integer("cached") != 0,
+          query.integer("candidate_id"),
+          query.real_or_zero("queued_seconds")};
 }
 
 std::optional<std::string> optional_text(const std::string& text) {
@@ -51,11 +62,33 @@ void JudgeRequests::add_job(const JudgeJob& job) {
   });
 }
 
+void JudgeRequests::add_batch(const JudgeBatchRow& batch) {
+  write(store_, [&](const Database& database) {
+    Query(database, "INSERT INTO judge_batches (batch, priority, metadata, content, seed) "
+                    "VALUES (?, ?, ?, ?, ?)")
+        .bind(batch.batch, batch.priority, optional_text(batch.metadata),
+              optional_text(batch.content), batch.seed)
+        .run();
+  });
+}
+
+std::optional<std::int64_t> JudgeRequests::seed_of(const std::string& content) const {
+  std::optional<std::int64_t> seed;
+  store_.read([&](const Database& database) {
+    Query query(database, "SELECT seed FROM judge_batches WHERE content = ? LIMIT 1");
+    if (query.bind(content).next()) {
+      seed = query.optional_integer("seed");
+    }
+  });
+  return seed;
+}
+
 void JudgeRequests::add_item(const JudgeItemRow& item) {
   write(store_, [&](const Database& database) {
-    Query(database, "INSERT INTO judge_items (batch, position, item, job, owner, reward, asked_at) "
-                    "VALUES (?, ?, ?, ?, ?, ?, ?)")
-        .bind(item.batch, item.position, item.item, item.job, item.owner, item.reward, utc_now())
+    Query(database, "INSERT INTO judge_items (batch, position, item, job, owner, reward, cached, "
+                    "asked_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+        .bind(item.batch, item.position, item.item, item.job, item.owner, item.reward, item.cached,
+              utc_now())
         .run();
   });
 }
@@ -89,11 +122,8 @@ std::optional<JudgeJob> JudgeRequests::find_job(const std::string& job) const {
                           "WHERE e.candidate_id = j.candidate_id) AS has_evaluation "
                           "FROM judge_jobs AS j WHERE job = ?");
     if (query.bind(job).next()) {
-      row = {job,
-             query.integer("candidate_id"),
-             query.text("options"),
-             query.integer("has_evaluation") != 0,
-             {}};
+      row = JudgeJob{job, query.integer("candidate_id"), query.text("options"),
+                     query.integer("has_evaluation") != 0};
     }
   });
   return row;
@@ -103,15 +133,17 @@ std::vector<JudgeJob> JudgeRequests::pending_jobs(RowId run) const {
   std::vector<JudgeJob> jobs;
   store_.read([&](const Database& database) {
     Query query(database,
-                "SELECT j.job, j.candidate_id, j.options, i.owner, min(i.asked_at) AS asked_at "
-                "FROM judge_items AS i JOIN judge_jobs AS j ON j.job = i.job "
+                "SELECT j.job, j.candidate_id, j.options, i.owner, min(i.asked_at) AS asked_at, "
+                "(SELECT max(b.priority) FROM judge_items AS o JOIN judge_batches AS b "
+                "ON b.batch = o.batch WHERE o.job = j.job AND o.place IS NULL) AS priority FROM "
+                "judge_items AS i JOIN judge_jobs AS j ON j.job = i.job "
                 "JOIN candidates AS c ON c.id = j.candidate_id "
                 "WHERE i.place IS NULL AND c.run_id = ? AND NOT EXISTS (SELECT 1 FROM evaluations "
                 "AS e WHERE e.candidate_id = c.id) GROUP BY j.job ORDER BY asked_at, c.id");
     query.bind(run);
     while (query.next()) {
       jobs.push_back({query.text("job"), query.integer("candidate_id"), query.text("options"),
-                      false, query.text("owner")});
+                      false, query.text("owner"), static_cast<int>(query.integer("priority"))});
     }
   });
   return jobs;
@@ -125,10 +157,11 @@ std::optional<JudgeBatchState> JudgeRequests::batch(const std::string& batch,
                                                     const std::string& owner) const {
   JudgeBatchState state;
   store_.read([&](const Database& database) {
-    Query query(database, "SELECT count(*) AS items, count(place) AS answered FROM judge_items "
-                          "WHERE batch = ? AND owner = ?");
+    Query query(database, "SELECT count(*) AS items, count(place) AS answered, (SELECT metadata "
+                          "FROM judge_batches WHERE batch = ?1) AS metadata FROM judge_items "
+                          "WHERE batch = ?1 AND owner = ?2");
     query.bind(batch, owner).next();
-    state = {query.integer("items"), query.integer("answered")};
+    state = {query.integer("items"), query.integer("answered"), query.text("metadata")};
   });
   return state.items == 0 ? std::nullopt : std::optional(state);
 }

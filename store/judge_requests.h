@@ -16,6 +16,17 @@ struct JudgeJob {
   std::string options;         ///< JSON
   bool has_evaluation = false; ///< set when read
   std::string owner = {};      ///< of the oldest item that waits; set by pending_jobs()
+  int priority = 0;            ///< the highest of the items that wait; set by pending_jobs()
+};
+
+/// What a request says about all of its items.
+struct JudgeBatchRow {
+  std::string batch;
+  int priority = 0;
+  std::string metadata = {}; ///< JSON as the client sent it; empty: none
+  /// Digest of what is asked, and the seed of its inputs; nullopt: each evaluation draws its own.
+  std::string content = {};
+  std::optional<std::int64_t> seed = std::nullopt;
 };
 
 /// One answer that a client waits for.
@@ -28,20 +39,26 @@ struct JudgeItemRow {
   std::string reward;     ///< name of the preset
   std::int64_t place = 0; ///< from 1, in the order of the answers; 0: not answered
   std::string fault = {}; ///< why the machine gave no answer: "infrastructure: ...", "cancelled"
-  RowId candidate = 0;    ///< set when read
+  bool cached = false;    ///< the store had the evaluation when the item came
+  // Set when read.
+  RowId candidate = 0;
+  /// Between the question and the answer, without the time in which the candidate was evaluated.
+  double queued_seconds = 0;
 };
 
 struct JudgeBatchState {
   std::int64_t items = 0, answered = 0;
+  std::string metadata = {}; ///< JudgeBatchRow::metadata
 };
 
-/// The tables `judge_jobs` and `judge_items` of a store. Every function is one transaction, as
-/// those of RunStore are, except within RunStore::transaction().
+/// The tables `judge_jobs`, `judge_batches` and `judge_items` of a store. Every function is one
+/// transaction, as those of RunStore are, except within RunStore::transaction().
 class JudgeRequests {
 public:
   explicit JudgeRequests(RunStore& store) : store_(store) {}
 
   void add_job(const JudgeJob& job); ///< does nothing for a job that the store has
+  void add_batch(const JudgeBatchRow& batch);
   void add_item(const JudgeItemRow& item);
   /// Gives all items of the job that have no answer yet the next place in their batch. `fault`:
   /// empty if the candidate has an evaluation. `owner`: only this owner's items; empty: all.
@@ -51,8 +68,10 @@ public:
 
   std::optional<JudgeJob> find_job(const std::string& job) const;
   /// The jobs of a run with items that wait and no evaluation, in the order in which they were
-  /// asked.
+  /// asked. The priority is for the caller to heed.
   std::vector<JudgeJob> pending_jobs(RowId run) const;
+  /// The seed of the first batch with this content. nullopt: there is none.
+  std::optional<std::int64_t> seed_of(const std::string& content) const;
   bool is_waited_for(const std::string& job) const; ///< an item of the job has no answer
   /// nullopt: the owner has no such batch.
   std::optional<JudgeBatchState> batch(const std::string& batch, const std::string& owner) const;

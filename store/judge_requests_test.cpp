@@ -1,3 +1,4 @@
+#include "store/database.h"
 #include "store/judge_requests.h"
 #include "store/test_store.h"
 
@@ -25,6 +26,10 @@ struct JudgeRequestsTest : ::testing::Test {
                 const std::string& owner = "ann") {
     requests.add_item({batch, position, batch + std::to_string(position), job, owner, "log"});
   }
+  void change(const std::string& sql) {
+    t.store.transaction(
+        [&] { t.store.read([&](const Database& database) { Query(database, sql).run(); }); });
+  }
   std::vector<std::string> ids(const std::string& batch, std::int64_t after = 0) {
     std::vector<std::string> found;
     for (const JudgeItemRow& row : requests.answered(batch, after, 100)) {
@@ -48,6 +53,39 @@ TEST_F(JudgeRequestsTest, GivesAnswersTheirPlacesInOrder) {
   EXPECT_EQ(requests.batch("b", "ann")->answered, 3);
   EXPECT_THAT(requests.answer("one", "a late fault"), IsEmpty()); // no answer changes
   EXPECT_EQ(requests.answered("b", 0, 100)[1].fault, "");
+}
+
+TEST_F(JudgeRequestsTest, KeepWhatARequestSaysAboutItsItems) {
+  add_job("one");
+  add_item("a", 0, "one");
+  add_item("b", 0, "one");
+  requests.add_batch({"a", -3});
+  requests.add_batch({"b", 4, R"({"step":1})", "digest", 17});
+  ASSERT_EQ(requests.pending_jobs(t.run).size(), 1U);
+  EXPECT_EQ(requests.pending_jobs(t.run)[0].priority, 4);
+  EXPECT_EQ(requests.batch("a", "ann")->metadata, "");
+  EXPECT_EQ(requests.batch("b", "ann")->metadata, R"({"step":1})");
+  EXPECT_EQ(requests.seed_of("digest"), 17);
+  EXPECT_EQ(requests.seed_of("another"), std::nullopt);
+}
+
+TEST_F(JudgeRequestsTest, TellHowLongAnItemWaited) {
+  const RowId candidate = add_job("one");
+  add_item("a", 0, "one");
+  JudgeItemRow known{"b", 0, "b0", "one", "ann", "log"};
+  known.cached = true;
+  requests.add_item(known);
+  change("UPDATE judge_items SET asked_at = '2000-01-01T00:00:00.000Z'");
+  tasks::Evaluation evaluation = correct_evaluation(2);
+  evaluation.seconds = 3600;
+  t.store.add_evaluations(candidate, {evaluation});
+  requests.answer("one", "");
+  change("UPDATE judge_items SET answered_at = '2000-01-01T01:00:01.500Z'");
+  const JudgeItemRow row = requests.answered("a", 0, 1).at(0);
+  EXPECT_FALSE(row.cached);
+  EXPECT_NEAR(row.queued_seconds, 1.5, 1e-3);
+  EXPECT_TRUE(requests.answered("b", 0, 1).at(0).cached);
+  EXPECT_EQ(requests.answered("b", 0, 1).at(0).queued_seconds, 0);
 }
 
 TEST_F(JudgeRequestsTest, PendingJobsAreThoseThatSomebodyWaitsFor) {

@@ -193,22 +193,41 @@ ProfiledShape EvaluationRun::profiled(const PlannedCase& planned, const RunCaseR
   return result;
 }
 
-profiling::SpeedOfLightResult speed_of_light_of(const DeviceHost& host, const tasks::Task& task,
+profiling::SpeedOfLightResult speed_of_light_of(const DeviceReport& device, const tasks::Task& task,
                                                 const tasks::Shape& shape, double time_ns,
                                                 const profiling::Ceilings& ceilings) {
   const TaskWork stated = stated_work(task, shape);
   const profiling::Work work{stated.read_bytes + stated.written_bytes, stated.operations,
-                             operation_kind(task, host.device.kind),
-                             host.worker_device.is_gpu()}; // GPUs: the caches are emptied
-  return profiling::speed_of_light(work, physical_floor(stated, host.device.facts, ceilings),
-                                   time_ns, ceilings);
+                             operation_kind(task, device.kind),
+                             device.kind != "cpu"}; // GPUs: the caches are emptied
+  return profiling::speed_of_light(work, physical_floor(stated, device.facts, ceilings), time_ns,
+                                   ceilings);
+}
+
+std::optional<double> share_of_speed_of_light(const DeviceReport& device, const tasks::Task& task,
+                                              const tasks::Evaluation& evaluation,
+                                              const profiling::Ceilings& ceilings) {
+  std::vector<double> shares;
+  for (const tasks::Shape& shape : task.shapes_of(tasks::ShapeSet::Search, device.kind)) {
+    for (const tasks::CaseResult& timed : evaluation.cases) {
+      if (timed.stage != Stage::Time || timed.shape_id != shape.id || timed.median_ns <= 0) {
+        continue;
+      }
+      const auto speed = speed_of_light_of(device, task, shape, timed.median_ns, ceilings);
+      if (!speed.value) {
+        return std::nullopt;
+      }
+      shares.push_back(speed.value->fraction);
+    }
+  }
+  return shares.empty() ? std::nullopt : std::optional(tasks::geometric_mean(shares));
 }
 
 void EvaluationRun::add_speed_of_light(const tasks::Shape& shape,
                                        const profiling::Ceilings& ceilings,
                                        profiling::ShapeProfile& profile) {
-  const profiling::SpeedOfLightResult speed =
-      speed_of_light_of(*on_device_.host, on_device_.task, shape, *profile.time_ns, ceilings);
+  const profiling::SpeedOfLightResult speed = speed_of_light_of(
+      on_device_.host->device, on_device_.task, shape, *profile.time_ns, ceilings);
   profile.speed_of_light = speed.value;
   profile.no_speed_of_light = speed.reason;
 }

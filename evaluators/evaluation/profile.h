@@ -14,7 +14,7 @@
 
 namespace winnow::evaluators {
 
-struct DeviceHost;
+struct DeviceReport;
 
 /// How a kernel's launches fill the device at one shape; describes the launch with the most
 /// threads.
@@ -41,9 +41,15 @@ struct ProfiledShape {
 
 /// The speed of light of one run at this shape, and the share of it that `time_ns` reaches. Without
 /// a value, `reason` says why.
-profiling::SpeedOfLightResult speed_of_light_of(const DeviceHost& host, const tasks::Task& task,
+profiling::SpeedOfLightResult speed_of_light_of(const DeviceReport& device, const tasks::Task& task,
                                                 const tasks::Shape& shape, double time_ns,
                                                 const profiling::Ceilings& ceilings);
+
+/// The geometric mean of these shares over the search shapes at which the evaluation has timed the
+/// kernel. nullopt: not timed, or one of the shapes has no value.
+std::optional<double> share_of_speed_of_light(const DeviceReport& device, const tasks::Task& task,
+                                              const tasks::Evaluation& evaluation,
+                                              const profiling::Ceilings& ceilings);
 
 /// Writes one element of Evaluation::profile.
 void to_json(nlohmann::json& json, const ProfiledShape& shape);

@@ -173,7 +173,7 @@ std::string BaselineTable::time(const tasks::Task& task, std::vector<BaselineRow
       }
       rows[i].median_ns = timed.baseline_median_ns;
       rows[i].libraries = timed.libraries;
-      const auto speed = evaluators::speed_of_light_of(*host_, task, shapes[i],
+      const auto speed = evaluators::speed_of_light_of(host_->device, task, shapes[i],
                                                        timed.baseline_median_ns, ceilings);
       if (speed.value) {
         rows[i].speed_of_light = speed.value->fraction;

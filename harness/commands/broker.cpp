@@ -26,6 +26,7 @@ struct BrokerInit {
   std::string output = "broker";
   std::string listen = "127.0.0.1:4222";
   std::vector<std::string> workers, trusted; ///< "NAME" or "NAME@POOL"
+  remote::BrokerTls tls;
 };
 
 remote::WorkerIdentity worker_of(const std::string& text, bool trusted) {
@@ -39,6 +40,27 @@ std::string address_for_workers(const std::string& listen) {
   return listen.starts_with(kAll) ? "HOST" + listen.substr(kAll.size()) : listen;
 }
 
+/// nats-server may run in another folder.
+remote::BrokerTls absolute_files(remote::BrokerTls tls) {
+  for (std::string* file : {&tls.certificate, &tls.key, &tls.client_ca}) {
+    if (!file->empty()) {
+      *file = fs::absolute(*file).lexically_normal().string();
+    }
+  }
+  if (!tls.key.empty()) {
+    remote::require_private(tls.key, "a private key");
+  }
+  return tls;
+}
+
+/// The options of TLS that a client of this broker needs.
+std::string tls_options(const remote::BrokerTls& tls) {
+  return tls.certificate.empty() ? ""
+         : tls.client_ca.empty() ? " --broker-ca CA.pem"
+                                 : " --broker-ca CA.pem --broker-certificate CLIENT.pem "
+                                   "--broker-key CLIENT.key";
+}
+
 ExitCode init(const BrokerInit& command) {
   if (command.workers.empty() && command.trusted.empty()) {
     throw UsageError("a broker without workers is of no use",
@@ -48,6 +70,7 @@ ExitCode init(const BrokerInit& command) {
   remote::BrokerPlan plan;
   plan.listen = command.listen;
   plan.store_folder = (folder / "store").string();
+  plan.tls = absolute_files(command.tls);
   for (const std::string& text : command.workers) {
     plan.workers.push_back(worker_of(text, false));
   }
@@ -61,21 +84,22 @@ ExitCode init(const BrokerInit& command) {
                            "{0}/coordinator.credentials: for `winnow run --broker`, `eval "
                            "--broker`, ...\n",
                            folder.string());
+  const bool has_tls = !plan.tls.certificate.empty();
   for (const remote::WorkerIdentity& worker : plan.workers) {
-    std::cout << fmt::format("{}/{}.credentials: copy it to the worker's machine: winnow worker "
-                             "--broker nats://{} --pool {}{} --broker-credentials "
-                             "{}.credentials\n",
-                             folder.string(), worker.name, address_for_workers(command.listen),
-                             worker.pool, worker.trusted ? " --trusted" : "", worker.name);
+    std::cout << fmt::format(
+        "{}/{}.credentials: copy it to the worker's machine: winnow worker "
+        "--broker {}://{} --pool {}{} --broker-credentials "
+        "{}.credentials{}\n",
+        folder.string(), worker.name, has_tls ? "tls" : "nats", address_for_workers(command.listen),
+        worker.pool, worker.trusted ? " --trusted" : "", worker.name, tls_options(plan.tls));
   }
   return ExitCode::Done;
 }
 
 std::unique_ptr<remote::CoordinatorTransport> connected(const BrokerOptions& options) {
   try {
-    return remote::nats_transports().coordinator(
-        remote::broker_address(options.url, options.credentials, options.ca_file),
-        remote::random_secret().substr(0, 32));
+    return remote::nats_transports().coordinator(address_of(options),
+                                                 remote::random_secret().substr(0, 32));
   } catch (const remote::BrokerRefused& error) {
     throw NotPermitted(error.what(), error.remedy());
   }
@@ -132,6 +156,18 @@ void add_init(CLI::App& broker, Action& chosen) {
                   "a worker that also holds finals; may be repeated")
       ->type_name("NAME[@POOL]")
       ->allow_extra_args(false);
+  sub->add_option("--tls-certificate", command->tls.certificate,
+                  "PEM file with the certificate of the broker: clients then use tls://")
+      ->type_name("FILE")
+      ->check(CLI::ExistingFile);
+  sub->add_option("--tls-key", command->tls.key,
+                  "PEM file with its private key; only its owner may read the file")
+      ->type_name("FILE")
+      ->check(CLI::ExistingFile);
+  sub->add_option("--tls-client-ca", command->tls.client_ca,
+                  "PEM file: clients need a certificate that this one has signed")
+      ->type_name("FILE")
+      ->check(CLI::ExistingFile);
   sub->callback([command, &chosen] { chosen = [command] { return init(*command); }; });
 }
 

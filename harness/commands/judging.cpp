@@ -33,6 +33,9 @@ void add_broker_options(CLI::App& sub, BrokerOptions& options) {
   sub.add_option("--pool", options.pool, kPoolHelp)->capture_default_str();
   sub.add_option("--broker-credentials", options.credentials, kCredentialsHelp)->type_name("FILE");
   sub.add_option("--broker-ca", options.ca_file, kCaHelp)->type_name("FILE");
+  sub.add_option("--broker-certificate", options.certificate_file, kCertificateHelp)
+      ->type_name("FILE");
+  sub.add_option("--broker-key", options.key_file, kKeyHelp)->type_name("FILE");
 }
 
 std::unique_ptr<evaluators::DevicePool>

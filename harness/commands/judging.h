@@ -31,7 +31,7 @@ struct JudgingOptions {
 void add_judging_options(CLI::App& sub, JudgingOptions& options, const std::string& devices);
 /// Adds --time-budget. `defaults` describes the defaults in the help text.
 CLI::Option* add_time_budget(CLI::App& sub, std::string& time_budget, const std::string& defaults);
-/// Adds --broker, --pool, --broker-credentials and --broker-ca.
+/// Adds --broker, --pool, --broker-credentials, and --broker-ca and the other files of TLS.
 void add_broker_options(CLI::App& sub, BrokerOptions& options);
 /// Throws UsageError and NotPermitted.
 evaluators::EvaluationOptions resolved(const JudgingOptions& options);

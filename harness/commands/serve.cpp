@@ -1,4 +1,7 @@
 #include "base/error.h"
+#include "base/files.h"
+#include "evaluators/ceilings/measure_ceilings.h"
+#include "evaluators/evaluation/profile.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
 #include "harness/interrupt.h"
@@ -9,8 +12,10 @@
 #include "harness/serve/board_pages.h"
 #include "harness/serve/http/http_server.h"
 #include "harness/serve/judge_routes.h"
+#include "harness/serve/reward_config.h"
 #include "harness/serve/served_tasks.h"
 #include "harness/serve/server_application.h"
+#include "profiling/roofline/ceilings.h"
 
 #include <algorithm>
 #include <iostream>
@@ -32,7 +37,8 @@ struct ServeCommand {
   bool judge = false;
   JudgingOptions judging;
   std::string run = "serve";
-  std::string reward = "kevin";
+  std::string reward = "kevin", config;
+  bool seed_from_batch = false;
   std::vector<std::string> tasks; ///< folders beside the catalogue
   std::size_t queue = 4096;
 };
@@ -71,11 +77,23 @@ struct Poster {
   }
 };
 
+/// Throws UsageError if there is no reward of the name in --reward.
+Rewards rewards_of(const ServeCommand& command) {
+  Rewards rewards = load_rewards(command.config);
+  try {
+    rewards.find(command.reward);
+  } catch (const UsageError& error) {
+    throw UsageError(std::string("--reward: ") + error.what(), error.remedy());
+  }
+  return rewards;
+}
+
 /// All that judges kernels for trainers.
 class JudgePart {
 public:
   JudgePart(const ServeCommand& command, std::size_t owners, Poster& poster)
-      : options_(resolved(command.judging)), tasks_(tasks::find_catalogue(), command.tasks),
+      : options_(resolved(command.judging)), rewards_(rewards_of(command)),
+        tasks_(tasks::find_catalogue(), command.tasks),
         devices_(open_devices(command.judging, options_)),
         store_(command.store, store::RunStore::Mode::ReadWrite), run_(own_run(command.run)),
         service_(setup(command, owners, poster)), routes_(service_, routes_setup()) {}
@@ -125,9 +143,27 @@ private:
     setup.in_flight = kAskedForEachDevice * devices_->size();
     setup.queue = command.queue;
     setup.owners = owners;
-    setup.reward = reward_from_string(command.reward);
+    setup.rewards = rewards_;
+    setup.reward = command.reward;
+    setup.seed_from_batch = command.seed_from_batch;
+    setup.speed_of_light = [device = devices_->first(), ceilings = ceilings_for(command)](
+                               const tasks::Task& task, const tasks::Evaluation& evaluation) {
+      return evaluators::share_of_speed_of_light(device, task, evaluation, ceilings);
+    };
     setup.post = poster.function();
     return setup;
+  }
+  /// What the device was measured to reach. Nothing is measured here: without a file, and for
+  /// devices of other machines, the speed of light follows from the peaks that the driver states.
+  profiling::Ceilings ceilings_for(const ServeCommand& command) const {
+    if (!command.judging.broker.url.empty()) {
+      return {};
+    }
+    const profiling::CeilingsOwner owner = evaluators::ceilings_owner(devices_->first());
+    const std::filesystem::path folder =
+        options_.cache.empty() ? cache_directory() : options_.cache;
+    return profiling::load_ceilings(folder / profiling::ceilings_file_name(owner), owner)
+        .ceilings.value_or(profiling::Ceilings{});
   }
   JudgeRoutes::Setup routes_setup() {
     JudgeRoutes::Setup setup;
@@ -147,6 +183,7 @@ private:
   }
 
   evaluators::EvaluationOptions options_;
+  Rewards rewards_;
   ServedTasks tasks_;
   std::unique_ptr<evaluators::DevicePool> devices_;
   store::RunStore store_;
@@ -200,9 +237,17 @@ void add_judge_options(CLI::App& sub, ServeCommand& command) {
   add_time_budget(sub, command.judging.time_budget, "150ms on the cpu, 20ms on a GPU");
   sub.add_option("--run", command.run, "name of the run that keeps the kernels in the store")
       ->capture_default_str();
-  sub.add_option("--reward", command.reward, "the reward of requests that name none")
-      ->check(CLI::IsMember(reward_names()))
+  sub.add_option("--reward", command.reward,
+                 "the reward of requests that name none: kevin, log, stages, tiers, or one of "
+                 "--config")
       ->capture_default_str();
+  sub.add_option("--config", command.config,
+                 "TOML file with rewards of your own: tables [serve.reward.NAME]")
+      ->check(CLI::ExistingFile);
+  sub.add_flag("--seed-from-batch", command.seed_from_batch,
+               "give all kernels of a request the same inputs, and each request other inputs "
+               "(default: each evaluation draws its own); boards do not rank such evaluations")
+      ->excludes("--seed");
   sub.add_option("--task", command.tasks,
                  "folder of a task that is not in the catalogue; may be repeated");
   sub.add_option("--queue", command.queue, "number of kernels that may wait; the tokens share it")

@@ -130,8 +130,7 @@ ExitCode serve_jobs(const WorkerCommand& command, const remote::WorkerIdentity& 
 
 ExitCode work(const WorkerCommand& command) {
   Interrupt interrupt; // before any other thread starts
-  const remote::BrokerAddress broker = remote::broker_address(
-      command.broker.url, command.broker.credentials, command.broker.ca_file);
+  const remote::BrokerAddress broker = address_of(command.broker);
   const remote::WorkerIdentity identity = identity_of(command, broker);
   const evaluators::EvaluationOptions options = machine_options(command);
   remote::nats_transports(); // reports a missing library before a device is opened

@@ -298,6 +298,8 @@ std::vector<ConfigKey> broker_keys() {
       key("broker", "pool", WINNOW_MEMBER(broker.pool)),
       existing_path("broker", "credentials", WINNOW_MEMBER(broker.credentials)),
       existing_path("broker", "ca_file", WINNOW_MEMBER(broker.ca_file)),
+      existing_path("broker", "certificate_file", WINNOW_MEMBER(broker.certificate_file)),
+      existing_path("broker", "key_file", WINNOW_MEMBER(broker.key_file)),
   };
 }
 
@@ -326,6 +328,8 @@ constexpr KeyOption kOptions[] = {
     {"broker", "pool", "--pool", kPoolHelp},
     {"broker", "credentials", "--broker-credentials", kCredentialsHelp},
     {"broker", "ca_file", "--broker-ca", kCaHelp},
+    {"broker", "certificate_file", "--broker-certificate", kCertificateHelp},
+    {"broker", "key_file", "--broker-key", kKeyHelp},
     {"limits", "calls", "--max-calls",
      "limit on model calls in all sessions of the run; 0: no limit"},
     {"limits", "tokens", "--max-tokens",

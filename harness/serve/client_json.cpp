@@ -108,6 +108,23 @@ std::int64_t ClientObject::number(const char* name, std::int64_t most) const {
   return value->get<double>() >= static_cast<double>(most) ? most : value->get<std::int64_t>();
 }
 
+std::int64_t ClientObject::whole_number(const char* name, std::int64_t least, std::int64_t most,
+                                        std::int64_t otherwise) const {
+  const json* value = find(name);
+  if (value == nullptr) {
+    return otherwise;
+  }
+  // As a double, because a number of the body may be larger than an integer.
+  const bool fits = value->is_number_integer() &&
+                    value->get<double>() >= static_cast<double>(least) &&
+                    value->get<double>() <= static_cast<double>(most);
+  if (!fits) {
+    throw UsageError(
+        fmt::format("{} is no whole number from {} to {}", path_of(name), least, most));
+  }
+  return value->get<std::int64_t>();
+}
+
 std::vector<std::string> ClientObject::texts(const char* name) const {
   const json* value = find(name);
   std::vector<std::string> list;

@@ -26,6 +26,9 @@ public:
   bool boolean(const char* name) const;     ///< false: the member is missing or null
   /// From 0 to `most`. 0: the member is missing or null.
   std::int64_t number(const char* name, std::int64_t most) const;
+  /// `otherwise`: the member is missing or null. Another value must be from `least` to `most`.
+  std::int64_t whole_number(const char* name, std::int64_t least, std::int64_t most,
+                            std::int64_t otherwise) const;
   /// Texts; null in the list counts as an empty text. Empty: the member is missing or null.
   std::vector<std::string> texts(const char* name) const;
   /// nullptr: the member is missing or null.

@@ -1,9 +1,11 @@
 #include "harness/serve/compat.h"
 
 #include "base/error.h"
+#include "base/text.h"
 #include "harness/serve/client_json.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -13,6 +15,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kTailBytes = 200;
+constexpr std::size_t kMaxKernelGymTasks = 100; // as KernelGYM itself
 
 /// The query is the prompt with the reply. A tokeniser may have changed the begin of the prompt, or
 /// cut it off; then the end of the prompt tells where the reply begins.
@@ -108,6 +111,37 @@ json openrlhf_reply(const std::vector<json>& results) {
   return reply;
 }
 
+std::vector<JudgeItem> kernelgym_items(const ClientObject& body, const std::string& task) {
+  const json* tasks = body.find("tasks");
+  if (tasks == nullptr || !tasks->is_array() || tasks->empty() ||
+      tasks->size() > kMaxKernelGymTasks) {
+    throw UsageError(fmt::format("tasks is no list of 1 to {} tasks", kMaxKernelGymTasks));
+  }
+  std::set<std::string> ids;
+  std::vector<JudgeItem> items;
+  for (const json& one : *tasks) {
+    items.push_back(kernelgym_item(one, task));
+    if (!ids.insert(items.back().id).second) {
+      throw UsageError("two tasks have the task_id '" + shortened(items.back().id, 60) + "'",
+                       "give each task of a batch an id of its own");
+    }
+  }
+  return items;
+}
+
+json kernelgym_batch(const json& body, const std::vector<json>& results) {
+  json list = json::array();
+  for (const json& result : results) {
+    list.push_back(kernelgym_status(result.at("id").get<std::string>(), &result));
+  }
+  return {{"batch_id", body.value("batch_id", json())},
+          {"total_tasks", results.size()},
+          {"completed_tasks", results.size()},
+          {"failed_tasks", 0}, // a batch with a fault has no such answer
+          {"batch_status", "completed"},
+          {"results", std::move(list)}};
+}
+
 } // namespace
 
 std::vector<JudgeItem> trainer_items(Trainer trainer, const json& body, const std::string& task) {
@@ -118,6 +152,9 @@ std::vector<JudgeItem> trainer_items(Trainer trainer, const json& body, const st
   if (trainer == Trainer::NemoGym) {
     return {item_for(0, task_of_metadata(object), task, text_of_response(object))};
   }
+  if (trainer == Trainer::KernelGymBatch) {
+    return kernelgym_items(object, task);
+  }
   return {item_for(0, object.text("label"), task, object.text("response"))};
 }
 
@@ -125,6 +162,9 @@ json trainer_reply(Trainer trainer, const json& body, const std::vector<json>& r
                    bool as_object) {
   if (trainer == Trainer::OpenRlhf) {
     return openrlhf_reply(results);
+  }
+  if (trainer == Trainer::KernelGymBatch) {
+    return kernelgym_batch(body, results);
   }
   const json& result = results.at(0);
   if (trainer == Trainer::Slime && !as_object) {
@@ -148,6 +188,19 @@ JudgeItem kernelgym_item(const json& body, const std::string& task) {
   }
   check_item(item);
   return item;
+}
+
+int kernelgym_priority(const json& body) {
+  const auto tasks = body.find("tasks");
+  if (tasks != body.end() && tasks->is_array() && !tasks->empty()) {
+    int highest = -1;
+    for (const json& task : *tasks) {
+      highest = std::max(highest, task.is_object() ? kernelgym_priority(task) : 0);
+    }
+    return highest;
+  }
+  const auto priority = body.find("priority");
+  return priority == body.end() ? 0 : *priority == "high" ? 1 : *priority == "low" ? -1 : 0;
 }
 
 json kernelgym_status(const std::string& id, const json* result) {

@@ -13,9 +13,10 @@ namespace winnow::harness {
 
 /// The form in which a trainer asks for rewards.
 enum class Trainer : std::uint8_t {
-  OpenRlhf, ///< {"query": [...], "prompts": [...], "labels": [...]}
-  Slime,    ///< {"prompt", "response", "label"}
-  NemoGym   ///< {"responses_create_params", "response", "verifier_metadata"}
+  OpenRlhf,      ///< {"query": [...], "prompts": [...], "labels": [...]}
+  Slime,         ///< {"prompt", "response", "label"}
+  NemoGym,       ///< {"responses_create_params", "response", "verifier_metadata"}
+  KernelGymBatch ///< {"batch_id", "tasks": [{"task_id", "kernel_code", "task"}]}
 };
 
 /// The items of such a request. A label, or verifier_metadata.task, names the task; `task` is for
@@ -28,8 +29,11 @@ std::vector<JudgeItem> trainer_items(Trainer trainer, const nlohmann::json& body
 nlohmann::json trainer_reply(Trainer trainer, const nlohmann::json& body,
                              const std::vector<nlohmann::json>& results, bool as_object);
 
-/// KernelGYM's POST /evaluate: `task_id`, `kernel_code` and, in place of `reference_code`, `task`.
+/// A task of KernelGYM: `task_id`, `kernel_code` and, in place of `reference_code`, `task`.
 JudgeItem kernelgym_item(const nlohmann::json& body, const std::string& task);
+/// The priority that KernelGYM's "low" and "high" stand for; 0 for all else. `body`: a task, or a
+/// batch, of which the highest priority counts.
+int kernelgym_priority(const nlohmann::json& body);
 /// KernelGYM's form of a result. nullptr: there is none yet.
 nlohmann::json kernelgym_status(const std::string& id, const nlohmann::json* result);
 

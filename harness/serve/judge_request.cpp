@@ -1,6 +1,7 @@
 #include "harness/serve/judge_request.h"
 
 #include "base/error.h"
+#include "base/json_dump.h"
 #include "base/text.h"
 #include "harness/serve/client_json.h"
 
@@ -43,6 +44,16 @@ void check_ids(const std::vector<JudgeItem>& items) {
   }
 }
 
+std::string metadata_of(const ClientObject& request) {
+  const nlohmann::json* metadata = request.find("metadata");
+  std::string text = metadata == nullptr ? "" : json_line(*metadata);
+  if (text.size() > kMaxMetadataBytes) {
+    throw UsageError(
+        fmt::format("metadata has {} bytes; it may have {}", text.size(), kMaxMetadataBytes));
+  }
+  return text;
+}
+
 } // namespace
 
 std::string_view to_string(JudgeDepth depth) {
@@ -68,6 +79,17 @@ JudgeDepth depth_from_string(const std::string& name) {
                    suggestion(shown, {"compile", "correct", "full"}));
 }
 
+void check_options(const JudgeRequest& request) {
+  if (request.depth != JudgeDepth::Full &&
+      (!request.race_against.empty() || request.max_variants > 1)) {
+    throw UsageError("race_against and max_variants need the depth 'full'", "leave depth out");
+  }
+  if (!request.race_against.empty() && request.max_variants > 1) {
+    throw UsageError("race_against needs one choice of parameters",
+                     "leave max_variants or race_against out");
+  }
+}
+
 void check_item(JudgeItem& item) {
   if (item.task.empty()) {
     item.problem = "the item names no task";
@@ -80,7 +102,8 @@ void check_item(JudgeItem& item) {
 JudgeRequest parse_judge_request(std::string_view body) {
   const nlohmann::json document = parse_client_json(body);
   const ClientObject object(document, "");
-  object.allow_only({"items", "depth", "reward", "fresh", "race_against", "wait_s"});
+  object.allow_only({"items", "depth", "max_variants", "reward", "priority", "fresh",
+                     "race_against", "wait_s", "metadata"});
   const nlohmann::json* items = object.find("items");
   if (items == nullptr || !items->is_array() || items->empty() || items->size() > kMaxItems) {
     throw UsageError(fmt::format("items is no list of 1 to {} items", kMaxItems));
@@ -93,14 +116,15 @@ JudgeRequest parse_judge_request(std::string_view body) {
   if (object.find("depth") != nullptr) {
     request.depth = depth_from_string(object.text("depth"));
   }
-  if (object.find("reward") != nullptr) {
-    request.reward = reward_from_string(object.text("reward"));
-  }
+  request.reward = object.text("reward");
+  request.max_variants =
+      static_cast<std::size_t>(object.whole_number("max_variants", 1, kMostVariants, 1));
+  request.priority =
+      static_cast<int>(object.whole_number("priority", -kMostPriority, kMostPriority, 0));
   request.fresh = object.boolean("fresh");
   request.race_against = object.text("race_against");
-  if (!request.race_against.empty() && request.depth != JudgeDepth::Full) {
-    throw UsageError("race_against needs the depth 'full'", "leave depth out");
-  }
+  request.metadata = metadata_of(object);
+  check_options(request);
   request.wait = std::chrono::seconds(object.number("wait_s", kMostWait.count()));
   return request;
 }

@@ -1,11 +1,8 @@
 #pragma once
 
-#include "harness/serve/reward.h"
-
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +12,9 @@ namespace winnow::harness {
 constexpr std::size_t kMaxItems = 1024;                        ///< of one request
 constexpr std::size_t kMaxItemBytes = std::size_t{256} << 10U; ///< of one reply or kernel file
 constexpr std::size_t kMaxIdBytes = 200;
+constexpr std::size_t kMaxMetadataBytes = std::size_t{16} << 10U; ///< as JSON
+constexpr std::int64_t kMostVariants = 256;
+constexpr std::int64_t kMostPriority = 100; ///< the least is its negative
 
 /// How far a kernel is judged.
 enum class JudgeDepth : std::uint8_t {
@@ -36,12 +36,16 @@ struct JudgeItem {
 struct JudgeRequest {
   std::vector<JudgeItem> items;
   JudgeDepth depth = JudgeDepth::Full;
-  std::optional<RewardPreset> reward; ///< nullopt: the server's
-  bool fresh = false;                 ///< measure again, although the server may know the answer
+  /// How many choices of the parameters of a kernel may be tried. 1: the default only.
+  std::size_t max_variants = 1;
+  std::string reward; ///< name of a formula; empty: the server's
+  int priority = 0;   ///< kernels of a higher one go before the same client's others
+  bool fresh = false; ///< measure again, although the server may know the answer
   /// A candidate of the store ("@43", or the beginning of its file's digest) against which correct
   /// kernels race; empty: none.
   std::string race_against;
   std::chrono::seconds wait{0}; ///< longest wait for the results
+  std::string metadata;         ///< JSON that comes back with the batch; empty: none
 };
 
 constexpr std::chrono::seconds kMostWait{600};
@@ -49,6 +53,9 @@ constexpr std::chrono::seconds kMostWait{600};
 /// The body of POST /v1/judge. Throws UsageError with the path of what is wrong. A text that is too
 /// long refuses its item, not the request.
 JudgeRequest parse_judge_request(std::string_view body);
+
+/// Throws UsageError for options that exclude each other.
+void check_options(const JudgeRequest& request);
 
 /// Sets `problem` of an item that has no task or a text of a wrong length.
 void check_item(JudgeItem& item);

@@ -90,10 +90,11 @@ json findings_json(const Evaluation& evaluation) {
   return list;
 }
 
-void add_reward(json& result, const std::string& preset, const RewardFacts& facts) {
-  const Reward reward = reward_of(reward_from_string(preset), facts);
+void add_reward(json& result, const std::string& stored, const RewardFacts& facts) {
+  const RewardFormula formula = reward_from_stored(stored);
+  const Reward reward = reward_of(formula, facts);
   result["reward"] = reward.value;
-  result["reward_terms"] = {{"preset", preset}};
+  result["reward_terms"] = {{"preset", formula.name}};
   for (const auto& [name, value] : reward.terms) {
     result["reward_terms"][name] = value;
   }
@@ -132,6 +133,8 @@ json result_json(const store::JudgeItemRow& item, const JobFacts& job,
                  {"task", job.task},
                  {"task_digest", job.task_digest},
                  {"depth", to_string(job.depth)},
+                 {"cached", item.cached},
+                 {"queued_seconds", item.queued_seconds},
                  {"reward", nullptr},
                  {"reward_terms", nullptr},
                  {"fault", nullptr}};
@@ -157,7 +160,9 @@ json result_json(const store::JudgeItemRow& item, const JobFacts& job,
                  {"progress", facts.progress},
                  {"speedup", speedup_json(*evaluation, job.versus)},
                  {"time_ns", known(evaluation->score_ns)},
-                 {"race", race_json(*evaluation)},
+                 {"speed_of_light", job.speed_of_light ? json(*job.speed_of_light) : json()},
+                 {"race", job.has_rival ? race_json(*evaluation) : json()},
+                 {"parameters", evaluation->parameters},
                  {"shapes", shapes_json(*evaluation)},
                  {"feedback", to_valid_utf8(agents::feedback_text(*evaluation, job.versus))},
                  {"machine_code_digest", evaluation->build.machine_code_digest},

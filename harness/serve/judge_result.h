@@ -5,6 +5,7 @@
 #include "store/judge_requests.h"
 #include "tasks/result/evaluation.h"
 
+#include <optional>
 #include <string>
 
 #include <nlohmann/json_fwd.hpp>
@@ -18,7 +19,9 @@ RewardFacts reward_facts(const tasks::Evaluation& evaluation, JudgeDepth depth);
 struct JobFacts {
   std::string task, task_digest;
   JudgeDepth depth = JudgeDepth::Full;
-  std::string versus; ///< what speedups are against: "baseline.cu"
+  std::string versus;                        ///< what speedups are against: "baseline.cu"
+  bool has_rival = false;                    ///< the kernel was to race against another one
+  std::optional<double> speed_of_light = {}; ///< JudgeServiceSetup::speed_of_light
 };
 
 /// The answer for an item (docs/serve.md): the verdict, the speed and the reward. With a fault the

@@ -28,14 +28,22 @@ HttpReply json_reply(int status, const json& body, int retry_after_s = 0) {
   return reply;
 }
 
-json accepted_json(const AcceptedBatch& batch) {
+json accepted_json(const AcceptedBatch& batch,
+                   const std::map<std::string, std::size_t>& positions) {
   json jobs = json::array();
   for (const AcceptedItem& item : batch.items) {
     json job = {{"id", item.id}, {"state", item.state}};
     job[item.error.empty() ? "job" : "error"] = item.error.empty() ? item.job : item.error;
+    if (const auto position = positions.find(item.job); position != positions.end()) {
+      job["position"] = position->second;
+    }
     jobs.push_back(std::move(job));
   }
   return {{"batch", batch.batch}, {"jobs", std::move(jobs)}};
+}
+
+json metadata_json(const std::string& metadata) {
+  return metadata.empty() ? json() : json::parse(metadata);
 }
 
 HttpReply no_such(const std::string& what) {
@@ -53,6 +61,7 @@ json batch_page(const JudgeService& service, const std::string& batch,
           {"answered", state.answered},
           {"done", state.answered == state.items && next >= state.items},
           {"next", next},
+          {"metadata", metadata_json(state.metadata)},
           {"results", std::move(results)}};
 }
 
@@ -120,6 +129,8 @@ void JudgeRoutes::post(const Call& call) {
     serve_trainer(call, Trainer::NemoGym);
   } else if (target.is({"compat", "nemo_gym", "seed_session"})) {
     call.exchange->reply(json_reply(200, json::object())); // Winnow has no sessions
+  } else if (target.is({"compat", "kernelgym", "evaluate", "batch"})) {
+    serve_trainer(call, Trainer::KernelGymBatch);
   } else if (target.is({"compat", "kernelgym", "evaluate"})) {
     kernelgym_evaluate(call);
   } else {
@@ -128,17 +139,19 @@ void JudgeRoutes::post(const Call& call) {
 }
 
 void JudgeRoutes::judge(const Call& call) {
+  call.target.allow_only({"stream"});
   const JudgeRequest request = parse_judge_request(call.exchange->take_body());
   const AcceptedBatch batch = service_.accept(call.owner, request);
   const bool all_refused = std::all_of(batch.items.begin(), batch.items.end(),
                                        [](const auto& item) { return item.state == "refused"; });
-  json accepted = accepted_json(batch);
+  json accepted = accepted_json(batch, service_.positions(call.owner));
   if (all_refused) {
     accepted["error"] = batch.items.front().error;
     call.exchange->reply(json_reply(422, accepted));
     return;
   }
   if (!call.target.value("stream").empty()) {
+    accepted["metadata"] = metadata_json(request.metadata);
     call.exchange->begin_lines();
     call.exchange->add_line(json_line(accepted));
     stream(call, batch.batch);
@@ -162,6 +175,7 @@ void JudgeRoutes::judge(const Call& call) {
 }
 
 void JudgeRoutes::show_batch(const Call& call, const std::string& batch) {
+  call.target.allow_only({"wait_s", "after"});
   if (!service_.requests().batch(batch, call.owner)) {
     call.exchange->reply(no_such("batch"));
     return;
@@ -188,6 +202,7 @@ void JudgeRoutes::stream(const Call& call, const std::string& batch) {
     return;
   }
   if (call.exchange->request().method == "GET") {
+    call.target.allow_only({"after"});
     call.exchange->begin_lines();
   }
   Waiter waiter;
@@ -216,6 +231,7 @@ void JudgeRoutes::stream(const Call& call, const std::string& batch) {
 }
 
 void JudgeRoutes::show_job(const Call& call, const std::string& job) {
+  call.target.allow_only({"wait_s"});
   const auto item = service_.requests().item_of_job(job, call.owner);
   if (!item) {
     call.exchange->reply(no_such("job"));

@@ -2,8 +2,12 @@
 
 #include "base/error.h"
 #include "evaluators/evaluation/evaluations.h"
+#include "harness/serve/family_judgement.h"
+#include "harness/serve/job_options.h"
 #include "harness/serve/judge_queue.h"
 #include "harness/serve/judge_request.h"
+#include "harness/serve/judge_result.h"
+#include "harness/serve/reward.h"
 #include "store/judge_requests.h"
 #include "store/run_store.h"
 
@@ -28,10 +32,16 @@ struct JudgeServiceSetup {
   evaluators::EvaluationsFactory evaluations = {};
   evaluators::Protocol protocol = {}; ///< of depth `full`
   std::string device_kind = {}, device_name = {};
-  std::size_t in_flight = 8;                 ///< evaluations that are asked for at the same time
-  std::size_t queue = 4096;                  ///< jobs that may wait
-  std::size_t owners = 1;                    ///< tokens; each may fill its share of the queue
-  RewardPreset reward = RewardPreset::Kevin; ///< for requests that name none
+  std::size_t in_flight = 8; ///< evaluations that are asked for at the same time
+  std::size_t queue = 4096;  ///< jobs that may wait
+  std::size_t owners = 1;    ///< tokens; each may fill its share of the queue
+  Rewards rewards = {};
+  std::string reward = "kevin"; ///< for requests that name none
+  /// The kernels of a request get the same inputs, and other requests get other inputs.
+  bool seed_from_batch = false;
+  /// The share of the speed of light that a correct kernel reaches, 0 to 1; nullopt: not known.
+  std::function<std::optional<double>(const tasks::Task&, const tasks::Evaluation&)>
+      speed_of_light = {};
   /// Lets the service's thread do the work. Any thread calls it.
   std::function<void(std::function<void()>)> post = {};
 };
@@ -50,7 +60,6 @@ struct AcceptedItem {
 struct AcceptedBatch {
   std::string batch;
   std::vector<AcceptedItem> items;
-  std::size_t waiting = 0; ///< items without an answer
 };
 
 struct ServiceState {
@@ -86,6 +95,10 @@ public:
                                       std::int64_t limit) const;
   nlohmann::json result(const store::JudgeItemRow& item) const;
   std::string state_of(const std::string& job) const; ///< "queued", "running"; "": neither
+  /// JudgeQueue::positions(): of the owner's jobs that wait in the queue.
+  std::map<std::string, std::size_t> positions(const std::string& owner) const {
+    return queue_.positions(owner);
+  }
   const store::JudgeRequests& requests() const { return requests_; }
   ServiceState state() const;
   int seconds_for(std::size_t jobs) const { return rate_.seconds_for(jobs); }
@@ -94,25 +107,37 @@ private:
   struct Waiting {
     store::RowId candidate = 0;
     std::string owner;
-    std::string request;       ///< id of its evaluation; empty: it waits in the queue
-    bool is_cancelled = false; ///< its evaluation ends soon, and does not count
+    int priority = 0;
+    std::string request;                     ///< id of its evaluation; empty: it waits in the queue
+    bool is_cancelled = false;               ///< its evaluation ends soon, and does not count
+    std::unique_ptr<FamilyJudgement> family; ///< nullptr: it waits in the queue
+    std::int64_t evaluations = 0;            ///< that were asked for
   };
-  struct Planned;    // an item on its way into the store
-  struct JobOptions; // what the table judge_jobs keeps of a job beside its kernel
-  static std::string encoded(const JobOptions& options);
-  static JobOptions decoded(const std::string& text);
+  struct Planned; // an item on its way into the store
+  struct Asked;   // what a request asks, without its items
 
-  Planned plan(const JudgeItem& item, const JudgeRequest& request) const;
+  Planned plan(const JudgeItem& item, const Asked& asked) const;
+  /// The seed of the inputs of a request; nullopt: each evaluation draws its own.
+  std::optional<std::uint64_t> seed_for(const JudgeRequest& request,
+                                        const std::string& content) const;
   void require_room(const std::string& owner, const std::vector<Planned>& items) const;
   void store_item(const Planned& planned, const store::JudgeItemRow& row);
-  void enqueue(const std::string& job, store::RowId candidate, const std::string& owner);
+  void store_batch(const std::vector<Planned>& items, const store::JudgeBatchRow& batch,
+                   const std::string& owner, const std::string& reward);
+  void enqueue(const std::string& job, store::RowId candidate, const std::string& owner,
+               int priority);
+  std::vector<AcceptedItem> with_states(std::vector<Planned> items) const;
   void submit_next();
   void submit(const std::string& job);
+  void submit_next_of(const std::string& job, Waiting& waiting);
   void take(const evaluators::EvaluationResult& result);
-  void record(const std::string& job, const Waiting& waiting,
-              const evaluators::EvaluationResult& result);
+  void end(const std::string& job, const Waiting& waiting,
+           const std::optional<std::string>& problem);
+  void record(const std::string& job, const Waiting& waiting);
   void fault(const std::string& job, const Waiting& waiting, const std::string& detail);
   void tell(const std::vector<std::string>& batches) const;
+  std::optional<double> speed_of_light_of(const JobOptions& options,
+                                          const tasks::Evaluation& evaluation) const;
   /// The candidate of this name (JudgeRequest::race_against). Throws UsageError.
   store::RowId rival_named(const std::string& name, const std::string& task) const;
   evaluators::EvaluationRequest evaluation_request(std::shared_ptr<const tasks::Task> task,

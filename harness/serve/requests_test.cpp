@@ -7,9 +7,11 @@
 #include "harness/serve/judge_queue.h"
 #include "harness/serve/judge_request.h"
 #include "harness/serve/reward.h"
+#include "harness/serve/reward_config.h"
 #include "harness/serve/served_tasks.h"
 #include "harness/serve/target.h"
 
+#include <cmath>
 #include <cstdlib>
 
 #include <gmock/gmock.h>
@@ -35,13 +37,17 @@ TEST(JudgeRequest, ReadsItsOptions) {
   const JudgeRequest request =
       parse_judge_request(R"({"items":[{"task":"axpy","reply":"r"},{"id":"x","task":"t",
                               "kernel":"k"}],"depth":"compile","reward":"log","fresh":true,
-                              "wait_s":1e300})");
+                              "wait_s":1e300,"priority":-7,"metadata":["a",1]})");
   ASSERT_EQ(request.items.size(), 2U);
   EXPECT_EQ(request.items[0].id, "0");
   EXPECT_FALSE(request.items[0].is_kernel);
   EXPECT_TRUE(request.items[1].is_kernel);
   EXPECT_EQ(request.depth, JudgeDepth::Compile);
-  EXPECT_EQ(request.reward, RewardPreset::Log);
+  EXPECT_EQ(request.reward, "log");
+  EXPECT_EQ(request.priority, -7);
+  EXPECT_EQ(request.metadata, R"(["a",1])");
+  EXPECT_EQ(request.max_variants, 1U);
+  EXPECT_EQ(parse_judge_request(R"({"items":[{}],"max_variants":256})").max_variants, 256U);
   EXPECT_TRUE(request.fresh);
   EXPECT_EQ(request.wait, kMostWait);
 }
@@ -56,8 +62,19 @@ TEST(JudgeRequest, SaysWhatIsWrong) {
   EXPECT_EQ(error_of(R"({"items":[{"id":"a"},{"id":"a"}]})"), "two items have the id 'a'");
   EXPECT_EQ(error_of(R"({"items":[{"reply":"a","kernel":"b"}]})"),
             "items[0].kernel and reply are both there");
-  EXPECT_EQ(error_of(R"({"items":[{"reply":"a"}],"reward":"kevim"})"),
-            "there is no reward 'kevim'; did you mean 'kevin'?");
+  for (const char* number : {"0", "257", "1.5", "1e300", "99999999999999999999", "\"2\""}) {
+    EXPECT_EQ(error_of(std::string(R"({"items":[{}],"max_variants":)") + number + "}"),
+              "max_variants is no whole number from 1 to 256")
+        << number;
+  }
+  EXPECT_EQ(error_of(R"({"items":[{}],"priority":101})"),
+            "priority is no whole number from -100 to 100");
+  EXPECT_EQ(error_of(R"({"items":[{}],"metadata":")" + std::string(20'000, 'x') + "\"}"),
+            "metadata has 20002 bytes; it may have 16384");
+  EXPECT_EQ(error_of(R"({"items":[{}],"depth":"correct","max_variants":2})"),
+            "race_against and max_variants need the depth 'full'");
+  EXPECT_EQ(error_of(R"({"items":[{}],"race_against":"@1","max_variants":2})"),
+            "race_against needs one choice of parameters");
   EXPECT_EQ(error_of(R"({"items":[{"reply":"a"}],"wait_s":-1})"),
             "wait_s is no number of at least 0");
   std::string many = R"({"items":[{})";
@@ -103,21 +120,131 @@ RewardFacts correct_at(double speedup, double low) {
   return {true, true, true, 1, speedup, low};
 }
 
-TEST(Reward, FollowsItsPreset) {
+double reward_by(const char* name, const RewardFacts& facts) {
+  return reward_of(Rewards().find(name), facts).value;
+}
+
+TEST(Reward, FollowsItsFormula) {
   const RewardFacts wrong{true, true, false, 0.4, 0, 0}, silent{};
-  EXPECT_DOUBLE_EQ(reward_of(RewardPreset::Kevin, correct_at(2, 1.9)).value, 2.3);
-  EXPECT_DOUBLE_EQ(reward_of(RewardPreset::Kevin, correct_at(500, 400)).value, 10);
-  EXPECT_EQ(reward_of(RewardPreset::Kevin, wrong).value, 0);
-  EXPECT_DOUBLE_EQ(reward_of(RewardPreset::Log, correct_at(4, 2)).value, 1);
-  EXPECT_EQ(reward_of(RewardPreset::Log, correct_at(1.2, 0.8)).value, 0); // noise earns nothing
-  EXPECT_DOUBLE_EQ(reward_of(RewardPreset::Stages, correct_at(4, 2)).value, 0.45 + 1);
-  EXPECT_DOUBLE_EQ(reward_of(RewardPreset::Stages, wrong).value, 0.15 + 0.12);
-  EXPECT_EQ(reward_of(RewardPreset::Stages, silent).value, 0);
-  EXPECT_EQ(reward_of(RewardPreset::Tiers, silent).value, -0.5);
-  EXPECT_EQ(reward_of(RewardPreset::Tiers, wrong).value, -0.3);
-  EXPECT_EQ(reward_of(RewardPreset::Tiers, correct_at(0.5, 0.4)).value, -0.1);
-  EXPECT_EQ(reward_of(RewardPreset::Tiers, correct_at(1.2, 1.1)).value, 0.4);
-  EXPECT_EQ(reward_of(RewardPreset::Tiers, correct_at(3, 2)).value, 1);
+  EXPECT_DOUBLE_EQ(reward_by("kevin", correct_at(2, 1.9)), 2.3);
+  EXPECT_DOUBLE_EQ(reward_by("kevin", correct_at(500, 400)), 10);
+  EXPECT_EQ(reward_by("kevin", wrong), 0);
+  EXPECT_DOUBLE_EQ(reward_by("log", correct_at(4, 2)), 1);
+  EXPECT_EQ(reward_by("log", correct_at(1.2, 0.8)), 0); // noise earns nothing
+  EXPECT_DOUBLE_EQ(reward_by("stages", correct_at(4, 2)), 0.45 + 1);
+  EXPECT_DOUBLE_EQ(reward_by("stages", wrong), 0.15 + 0.12);
+  EXPECT_EQ(reward_by("stages", silent), 0);
+  EXPECT_EQ(reward_by("tiers", silent), -0.5);
+  EXPECT_EQ(reward_by("tiers", wrong), -0.3);
+  EXPECT_EQ(reward_by("tiers", correct_at(0.5, 0.4)), -0.1);
+  EXPECT_EQ(reward_by("tiers", correct_at(1.2, 1.1)), 0.4);
+  EXPECT_EQ(reward_by("tiers", correct_at(3, 2)), 1);
+  EXPECT_THAT(Rewards().names(), ElementsAre("kevin", "log", "stages", "tiers"));
+  try {
+    Rewards().find("kevim");
+    ADD_FAILURE();
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(), "there is no reward 'kevim'; did you mean 'kevin'?");
+  }
+}
+
+TEST(RewardConfig, ReadsFormulas) {
+  const Rewards rewards = parse_rewards(R"([serve.reward.mine]
+parsed = 0.1
+not_compiled = -1
+log_speed = 2
+steps = [[1, 0.5], [2.0, 1.5]]
+least = -0.5
+most = 3
+[serve.reward.plain]
+correct = 1
+)",
+                                        "f.toml");
+  const RewardFormula& mine = rewards.find("mine");
+  EXPECT_EQ(reward_of(mine, RewardFacts{}).value, -0.5);
+  EXPECT_DOUBLE_EQ(reward_of(mine, correct_at(1.5, 1.2)).value, 0.1 + 0.5 + 2 * std::log2(1.2));
+  EXPECT_EQ(reward_of(mine, correct_at(9, 8)).value, 3);
+  EXPECT_EQ(reward_from_stored(stored_reward(mine)), mine);
+  EXPECT_EQ(stored_reward(rewards.find("tiers")), "tiers");
+  EXPECT_EQ(reward_from_stored("tiers"), rewards.find("tiers"));
+  EXPECT_THROW(reward_from_stored("{"), Error);
+  EXPECT_THROW(reward_from_stored(R"({"name":"x","sped":1})"), Error);
+  EXPECT_THROW(reward_from_stored("no such"), Error);
+}
+
+TEST(RewardConfig, ReadsTheExampleOfTheDocumentation) {
+  const std::string page =
+      read_file(tasks::find_catalogue().parent_path().parent_path() / "docs/serve.md", 1U << 20U);
+  const std::string begin = "```toml\n";
+  const std::size_t at = page.find(begin);
+  ASSERT_NE(at, std::string::npos);
+  const std::size_t from = at + begin.size();
+  const Rewards rewards = parse_rewards(page.substr(from, page.find("```", from) - from), "page");
+  const RewardFormula& careful = rewards.find("careful");
+  EXPECT_EQ(reward_of(careful, RewardFacts{}).value, -0.5);
+  EXPECT_DOUBLE_EQ(reward_of(careful, correct_at(2.2, 2)).value, 1.4);
+  for (const std::string& key : reward_member_names()) {
+    EXPECT_THAT(page, HasSubstr("`" + key + "`"));
+  }
+}
+
+TEST(RewardConfig, SaysWhereMistakesAre) {
+  const auto mistakes_in = [](const std::string& text) -> std::string {
+    try {
+      parse_rewards(text, "f.toml");
+      return "none";
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+  };
+  EXPECT_EQ(mistakes_in("[serve.reward.a]\nsped = 1\nspeed = \"x\"\n"),
+            "f.toml:2:1: unknown key 'sped' in [serve.reward.a]; did you mean 'speed'?\n"
+            "f.toml:3:9: serve.reward.a.speed: expected a number from -1e+06 to 1e+06");
+  EXPECT_THAT(mistakes_in("[serve.reward.kevin]\ncorrect = 1\n"),
+              HasSubstr("f.toml:1:15: there is a reward 'kevin' already"));
+  EXPECT_THAT(mistakes_in("[serve.reward.a]\nleast = 2\nmost = 1\n"),
+              HasSubstr("least = 2 is above most = 1"));
+  EXPECT_THAT(mistakes_in("[serve.reward.a]\n"), HasSubstr("is empty"));
+  EXPECT_THAT(mistakes_in("[run]\nname = \"x\"\n"), HasSubstr("f.toml:1:2: a server has no [run]"));
+  EXPECT_THAT(mistakes_in("[serve]\nreward = 1\n"), HasSubstr("'serve.reward' is no table"));
+  EXPECT_THAT(mistakes_in("[serve.reward]\nspeed = 1\n"),
+              HasSubstr("'serve.reward.speed' is no table; expected [serve.reward.NAME]"));
+  EXPECT_THAT(mistakes_in("[serve.reward.\"a b\"]\nspeed = 1\n"),
+              HasSubstr("'a b' cannot be the name of a reward"));
+  for (const char* value : {"inf", "nan", "1e7", "true", "[]", "2026-01-01"}) {
+    EXPECT_THAT(mistakes_in(std::string("[serve.reward.a]\nspeed = ") + value),
+                HasSubstr("f.toml:2:9: serve.reward.a.speed: expected a number"))
+        << value;
+  }
+  for (const char* value :
+       {"1", "[]", "[1]", "[[1]]", "[[2, 1], [1, 1]]", "[[1, inf]]", "[[-1, 0]]", "[[\"1\", 2]]"}) {
+    EXPECT_THAT(mistakes_in(std::string("[serve.reward.a]\nsteps = ") + value),
+                HasSubstr("f.toml:2:9: serve.reward.a.steps: expected"))
+        << value;
+  }
+}
+
+TEST(JudgeQueue, PrioritiesAreOfOneOwner) {
+  JudgeQueue queue;
+  queue.push("ann", "a1");
+  queue.push("ann", "a2", 5);
+  queue.push("ann", "a3", -1);
+  queue.push("bob", "b1");
+  queue.push("bob", "b2");
+  queue.raise("a3", 5); // behind a2, which came first
+  queue.raise("a2", 1); // lower than it has
+  queue.raise("no such", 1);
+  const auto ann = queue.positions("ann"), bob = queue.positions("bob");
+  EXPECT_THAT(ann, ElementsAre(Pair("a1", 4U), Pair("a2", 0U), Pair("a3", 2U)));
+  EXPECT_THAT(bob, ElementsAre(Pair("b1", 1U), Pair("b2", 3U)));
+  EXPECT_TRUE(queue.positions("eve").empty());
+  for (const char* job : {"a2", "b1", "a3"}) {
+    EXPECT_EQ(queue.pop(), job);
+  }
+  EXPECT_THAT(queue.positions("ann"), ElementsAre(Pair("a1", 1U))); // it is bob's turn
+  EXPECT_EQ(queue.pop(), "b2");
+  EXPECT_EQ(queue.pop(), "a1");
+  EXPECT_EQ(queue.size(), 0U);
 }
 
 TEST(JudgeQueue, LetsOwnersTakeTurns) {

@@ -54,6 +54,15 @@ bool Target::is(std::initializer_list<std::string_view> begin, std::size_t more)
   return path.size() == begin.size() + more && std::equal(begin.begin(), begin.end(), path.begin());
 }
 
+void Target::allow_only(const std::vector<std::string>& names) const {
+  for (const auto& [name, value] : query) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      const std::string shown = shortened(to_valid_utf8(name), 40);
+      throw UsageError("the URL has the unknown option '" + shown + "'" + suggestion(shown, names));
+    }
+  }
+}
+
 std::string Target::value(const std::string& name) const {
   const auto found = query.find(name);
   return found == query.end() ? "" : found->second;

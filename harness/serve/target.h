@@ -15,6 +15,9 @@ struct Target {
 
   /// Whether the path begins with these parts and has `more` others.
   bool is(std::initializer_list<std::string_view> begin, std::size_t more = 0) const;
+  /// Throws UsageError if the query has a name that is not in the list, so that no misspelt option
+  /// is ignored.
+  void allow_only(const std::vector<std::string>& names) const;
   std::string value(const std::string& name) const; ///< empty: not in the query
   /// A whole number from 0 to `most`; a larger one counts as `most`. 0 if it is not in the query.
   /// Throws UsageError.

@@ -6,6 +6,7 @@
 #include "harness/serve/server_application.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -25,14 +26,17 @@ HttpReply come_again(const std::string& why, int seconds) {
 
 /// What the query says for requests whose body has no place for it.
 JudgeRequest request_of(std::vector<JudgeItem> items, const Target& target) {
+  target.allow_only({"reward", "depth", "task", "object", "max_variants", "priority"});
   JudgeRequest request;
   request.items = std::move(items);
-  if (const std::string reward = target.value("reward"); !reward.empty()) {
-    request.reward = reward_from_string(reward);
-  }
+  request.reward = target.value("reward");
+  request.max_variants = static_cast<std::size_t>(
+      std::max<std::int64_t>(1, target.number("max_variants", kMostVariants)));
+  request.priority = static_cast<int>(target.number("priority", kMostPriority));
   if (const std::string depth = target.value("depth"); !depth.empty()) {
     request.depth = depth_from_string(depth);
   }
+  check_options(request);
   return request;
 }
 
@@ -51,11 +55,26 @@ std::optional<HttpReply> refusal(const std::vector<json>& results) {
   return std::nullopt;
 }
 
-std::vector<json> in_order_of_items(std::vector<json> results) {
-  std::sort(results.begin(), results.end(), [](const json& a, const json& b) {
-    return std::stoul(a.at("id").get<std::string>()) < std::stoul(b.at("id").get<std::string>());
-  });
-  return results;
+std::vector<std::string> ids_of(const JudgeRequest& request) {
+  std::vector<std::string> ids;
+  for (const JudgeItem& item : request.items) {
+    ids.push_back(item.id);
+  }
+  return ids;
+}
+
+/// `ids`: unique, one for each result.
+std::vector<json> in_order_of(const std::vector<std::string>& ids,
+                              const std::vector<json>& results) {
+  std::map<std::string, const json*> by_id;
+  for (const json& result : results) {
+    by_id[result.at("id").get<std::string>()] = &result;
+  }
+  std::vector<json> ordered;
+  for (const std::string& id : ids) {
+    ordered.push_back(*by_id.at(id));
+  }
+  return ordered;
 }
 
 void require_task(const AcceptedBatch& batch) {
@@ -70,9 +89,14 @@ void require_task(const AcceptedBatch& batch) {
 
 void JudgeRoutes::serve_trainer(const Call& call, Trainer trainer) {
   auto body = std::make_shared<json>(parse_client_json(call.exchange->take_body()));
-  const JudgeRequest request =
+  JudgeRequest request =
       request_of(trainer_items(trainer, *body, call.target.value("task")), call.target);
-  if (trainer != Trainer::NemoGym) { // which gets its request back
+  if (trainer == Trainer::KernelGymBatch) {
+    if (call.target.value("priority").empty()) {
+      request.priority = kernelgym_priority(*body);
+    }
+    *body = {{"batch_id", body->value("batch_id", json())}};
+  } else if (trainer != Trainer::NemoGym) { // which gets its request back
     *body = nullptr;
   }
   const bool as_object = !call.target.value("object").empty();
@@ -111,11 +135,11 @@ bool JudgeRoutes::try_trainer(const std::shared_ptr<Exchange>& exchange, const s
   Waiter waiter;
   waiter.exchange = exchange;
   waiter.deadline = deadline;
-  waiter.advance = [this, exchange, owner, batch, reply](bool late) {
+  waiter.advance = [this, exchange, owner, batch, reply, ids = ids_of(request)](bool late) {
     const auto state = service_.requests().batch(batch, owner).value();
     if (state.answered == state.items) {
       const auto results =
-          in_order_of_items(service_.results(batch, 0, static_cast<std::int64_t>(kMaxItems)));
+          in_order_of(ids, service_.results(batch, 0, static_cast<std::int64_t>(kMaxItems)));
       const std::optional<HttpReply> refused = refusal(results);
       exchange->reply(refused ? *refused : HttpReply{200, json_line(reply(results)) + "\n"});
       return true;
@@ -132,7 +156,11 @@ bool JudgeRoutes::try_trainer(const std::shared_ptr<Exchange>& exchange, const s
 void JudgeRoutes::kernelgym_evaluate(const Call& call) {
   const json body = parse_client_json(call.exchange->take_body());
   const JudgeItem item = kernelgym_item(body, call.target.value("task"));
-  require_task(service_.accept(call.owner, request_of({item}, call.target)));
+  JudgeRequest request = request_of({item}, call.target);
+  if (call.target.value("priority").empty()) {
+    request.priority = kernelgym_priority(body);
+  }
+  require_task(service_.accept(call.owner, request));
   json status = kernelgym_status(item.id, nullptr);
   status["status"] = "pending";
   call.exchange->reply({200, json_line(status) + "\n"});

@@ -89,6 +89,62 @@ TEST_F(TrainerRoutes, KernelGymPollsItsTask) {
   EXPECT_EQ(status_of(send("GET", "/compat/kernelgym/status/t_2")), 404);
 }
 
+TEST_F(TrainerRoutes, KernelGymGetsABatchAtOnce) {
+  const auto task_of = [](const std::string& id, const std::string& kernel) {
+    return json{{"task_id", id}, {"task", "axpy"}, {"kernel_code", kernel}, {"priority", "high"}};
+  };
+  const json body = {
+      {"batch_id", "rl_1"},
+      {"tasks",
+       {task_of("t_10", kernel_saying("correct", 2)), task_of("t_9", kernel_saying("wrong", 0))}}};
+  const auto held = send("POST", "/compat/kernelgym/evaluate/batch", body);
+  EXPECT_EQ(status_of(held), 0);
+  std::swap(evaluations->requests[0], evaluations->requests[1]);
+  evaluations->answer_all();
+  const json answer = body_of(held);
+  EXPECT_EQ(answer.at("batch_id"), "rl_1");
+  EXPECT_EQ(answer.at("total_tasks"), 2);
+  EXPECT_EQ(answer.at("batch_status"), "completed");
+  EXPECT_EQ(answer.at("results").at(0).at("task_id"), "t_10"); // in the order of the tasks
+  EXPECT_EQ(answer.at("results").at(0).at("speedup"), 2);
+  EXPECT_EQ(answer.at("results").at(1).at("correctness"), false);
+  EXPECT_EQ(body_of(send("GET", "/compat/kernelgym/results/t_9")).at("status"), "completed");
+}
+
+TEST_F(TrainerRoutes, AFaultInABatchOfKernelGymIsNoResult) {
+  const json task = {
+      {"task_id", "t"}, {"task", "axpy"}, {"kernel_code", kernel_saying("wrong", 0)}};
+  json other = task;
+  other["task_id"] = "u";
+  other["kernel_code"] = kernel_saying("correct", 2);
+  const json body = {{"batch_id", "b"}, {"tasks", {task, other}}};
+  const auto held = send("POST", "/compat/kernelgym/evaluate/batch", body);
+  evaluations->answer();
+  evaluations->fail("the device was lost");
+  EXPECT_EQ(status_of(held), 503);
+  EXPECT_EQ(held->answer()->body.find("results"), std::string::npos);
+  const auto again = send("POST", "/compat/kernelgym/evaluate/batch", body);
+  ASSERT_EQ(evaluations->requests.size(), 1U); // the other one is known
+  evaluations->answer();
+  EXPECT_EQ(body_of(again).at("results").at(1).at("speedup"), 2);
+  const auto refuses = [&](const json& tasks) {
+    return status_of(send("POST", "/compat/kernelgym/evaluate/batch", {{"tasks", tasks}})) == 422;
+  };
+  EXPECT_TRUE(refuses(json::array()));
+  EXPECT_TRUE(refuses({task, task})); // one id twice
+  EXPECT_TRUE(refuses(std::vector<json>(101, task)));
+  EXPECT_TRUE(refuses({{{"task_id", "x"}, {"task", "no"}, {"kernel_code", "k"}}}));
+  EXPECT_TRUE(refuses({"text"}));
+}
+
+TEST_F(TrainerRoutes, TakesOptionsFromTheUrlAndRefusesUnknownOnes) {
+  EXPECT_EQ(status_of(slime(kernel_saying("correct", 2), "?rewrd=log")), 422);
+  EXPECT_EQ(status_of(slime(kernel_saying("correct", 2), "?depth=compile&max_variants=2")), 422);
+  const auto held = slime(test::family_saying(2), "?max_variants=3&priority=5");
+  evaluations->answer_all();
+  EXPECT_EQ(body_of(held), 6.3);
+}
+
 TEST_F(TrainerRoutes, AFaultIsNeverAReward) {
   const auto held = slime(kernel_saying("correct", 2));
   evaluations->fail("the device was lost");

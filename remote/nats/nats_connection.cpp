@@ -22,6 +22,36 @@ bool is_refusal(natsStatus status) {
   return status == NATS_CONNECTION_AUTH_FAILED || status == NATS_NOT_PERMITTED;
 }
 
+/// Why the library has just failed on this thread.
+std::string reason_of(natsStatus status) {
+  natsStatus last = NATS_OK;
+  const char* detail = nats_GetLastError(&last);
+  const std::string text = natsStatus_GetText(status);
+  return detail == nullptr || last != status ? text : text + " (" + detail + ")";
+}
+
+void set_tls(natsOptions* options, const BrokerAddress& broker) {
+  natsStatus status = natsOptions_SetSecure(options, true);
+  const auto require = [&](const char* action) {
+    if (status != NATS_OK) {
+      throw BrokerRefused(std::string("cannot ") + action + ": " + reason_of(status),
+                          "give PEM files; the key must belong to the certificate");
+    }
+  };
+  require("use TLS");
+  if (!broker.ca_file.empty()) {
+    status = natsOptions_LoadCATrustedCertificates(options, broker.ca_file.c_str());
+    require(("use the certificates of --broker-ca " + broker.ca_file).c_str());
+  }
+  if (!broker.certificate_file.empty()) {
+    status = natsOptions_LoadCertificatesChain(options, broker.certificate_file.c_str(),
+                                               broker.key_file.c_str());
+    require(("use --broker-certificate " + broker.certificate_file + " with --broker-key " +
+             broker.key_file)
+                .c_str());
+  }
+}
+
 OwnedOptions options_of(const BrokerAddress& broker, const std::string& name) {
   natsOptions* raw = nullptr;
   if (natsOptions_Create(&raw) != NATS_OK) {
@@ -40,18 +70,35 @@ OwnedOptions options_of(const BrokerAddress& broker, const std::string& name) {
   set(natsOptions_SetMaxReconnect(raw, -1)); // for ever
   set(natsOptions_SetReconnectWait(raw, kReconnectMs));
   set(natsOptions_SetFailRequestsOnDisconnect(raw, true));
-  if (broker.url.starts_with("tls://")) {
-    set(natsOptions_SetSecure(raw, true));
-    if (!broker.ca_file.empty()) {
-      set(natsOptions_LoadCATrustedCertificates(raw, broker.ca_file.c_str()));
-    }
-  }
   if (status != NATS_OK) {
-    throw BrokerRefused("cannot use the broker's address " + broker.url + ": " +
-                            natsStatus_GetText(status),
-                        "write nats://HOST:4222, or tls://HOST:4222 and a --broker-ca that exists");
+    throw BrokerRefused("cannot use the broker's address " + broker.url + ": " + reason_of(status),
+                        "write nats://HOST:4222 or tls://HOST:4222");
+  }
+  if (broker.url.starts_with("tls://")) {
+    set_tls(raw, broker);
   }
   return options;
+}
+
+std::string remedy_without_answer(const std::string& url) {
+  const std::string start = "start it: nats-server -c nats.conf";
+  return url.starts_with("tls://")
+             ? start + "; a broker that asks for a certificate closes the connection of a client "
+                       "whose certificate is missing or not signed by its tls.ca_file: give "
+                       "--broker-certificate and --broker-key"
+             : start;
+}
+
+std::string remedy_without_tls(const std::string& url, natsStatus status) {
+  if (status == NATS_SECURE_CONNECTION_WANTED) {
+    return "the broker has no TLS: write nats://, or add tls to nats.conf (`winnow broker init "
+           "--tls-certificate`)";
+  }
+  const std::string files =
+      "give --broker-ca the certificate that signed the broker's, use the host's name as the "
+      "broker's certificate has it, and give --broker-certificate and --broker-key if the broker "
+      "asks for them";
+  return url.starts_with("tls://") ? files : "write tls:// in the place of nats://, and " + files;
 }
 
 } // namespace
@@ -84,10 +131,14 @@ NatsConnection::NatsConnection(const BrokerAddress& broker, const std::string& n
                         "give the user's file with --broker-credentials (`winnow broker init` "
                         "writes one for each user)");
   }
+  if (status == NATS_SSL_ERROR || status == NATS_SECURE_CONNECTION_WANTED ||
+      status == NATS_SECURE_CONNECTION_REQUIRED) {
+    throw BrokerRefused("no TLS with the broker " + url_ + ": " + reason_of(status),
+                        remedy_without_tls(url_, status));
+  }
   if (status != NATS_OK) {
-    throw BrokerUnavailable("cannot connect to the broker " + url_ + ": " +
-                                natsStatus_GetText(status),
-                            "start it: nats-server -c nats.conf");
+    throw BrokerUnavailable("cannot connect to the broker " + url_ + ": " + reason_of(status),
+                            remedy_without_answer(url_));
   }
   jsOptions context;
   jsOptions_Init(&context);

@@ -1,6 +1,5 @@
 #include "remote/testing/nats_server_fake.h"
 
-#include "remote/broker_config.h"
 #include "remote/broker_credentials.h"
 #include "remote/transport_library.h"
 
@@ -65,11 +64,13 @@ std::string NatsServerFake::why_not() {
   return probe_nats().why;
 }
 
-NatsServerFake::NatsServerFake(std::vector<WorkerIdentity> workers) : port_(free_port()) {
+NatsServerFake::NatsServerFake(std::vector<WorkerIdentity> workers, const BrokerTls& tls)
+    : has_tls_(!tls.certificate.empty()), port_(free_port()) {
   BrokerPlan plan;
   plan.listen = fmt::format("127.0.0.1:{}", port_);
   plan.store_folder = (folder_.path() / "store").string();
   plan.workers = std::move(workers);
+  plan.tls = tls;
   write_private_files(folder_.path(), broker_files(plan));
   start();
 }
@@ -104,7 +105,7 @@ void NatsServerFake::restart(bool empty) {
 }
 
 std::string NatsServerFake::url() const {
-  return fmt::format("nats://127.0.0.1:{}", port_);
+  return fmt::format("{}://127.0.0.1:{}", has_tls_ ? "tls" : "nats", port_);
 }
 
 std::string NatsServerFake::credentials_file(const std::string& user) const {
@@ -112,7 +113,7 @@ std::string NatsServerFake::credentials_file(const std::string& user) const {
 }
 
 BrokerAddress NatsServerFake::address_of(const std::string& user) const {
-  return broker_address(url(), credentials_file(user), "");
+  return broker_address(url(), {credentials_file(user)});
 }
 
 } // namespace winnow::remote::test

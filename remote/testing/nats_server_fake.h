@@ -2,6 +2,7 @@
 
 #include "base/files.h"
 #include "process/child_process.h"
+#include "remote/broker_config.h"
 #include "remote/job_transport.h"
 
 #include <memory>
@@ -17,7 +18,7 @@ public:
   /// Why this machine cannot have one (no nats-server, no libnats); empty: it can.
   static std::string why_not();
 
-  explicit NatsServerFake(std::vector<WorkerIdentity> workers);
+  explicit NatsServerFake(std::vector<WorkerIdentity> workers, const BrokerTls& tls = {});
   ~NatsServerFake();
   NatsServerFake(const NatsServerFake&) = delete; // owns the server
   NatsServerFake& operator=(const NatsServerFake&) = delete;
@@ -33,6 +34,8 @@ public:
 
 private:
   void start();
+
+  bool has_tls_ = false;
 
   TemporaryDirectory folder_{"nats"};
   int port_ = 0;

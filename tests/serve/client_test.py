@@ -3,6 +3,7 @@
 import io
 import json
 import pathlib
+import sqlite3
 import sys
 import tempfile
 import unittest
@@ -21,8 +22,10 @@ class ClientTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
+        rewards = pathlib.Path(cls.folder.name) / "serve.toml"
+        rewards.write_text("[serve.reward.half]\ncorrect = 0.5\n")
         cls.server = Server(WINNOW, "serve", "--judge", "--store", pathlib.Path(cls.folder.name) / "s.db", "--device", "cpu",
-                            "--time-budget", "20ms", "--token-env", "SERVE_TOKEN", environment={"SERVE_TOKEN": TOKEN})
+                            "--time-budget", "20ms", "--config", rewards, "--token-env", "SERVE_TOKEN", environment={"SERVE_TOKEN": TOKEN})
         winnow_client.os.environ.update(WINNOW_SERVER=cls.server.url, WINNOW_TOKEN=TOKEN)
         cls.client = winnow_client.Client(patience=60)
 
@@ -36,7 +39,8 @@ class ClientTest(unittest.TestCase):
         good, wrong, silent = self.client.judge([{"task": "axpy", "kernel": GOOD}, {"task": "reduce_sum", "kernel": WRONG},
                                                  {"task": "axpy", "reply": "I do not know."}])
         self.assertEqual([r["verdict"] for r in (good, wrong, silent)], ["correct", "wrong", "bad_reply"])
-        self.assertAlmostEqual(good["reward"], 0.3 + good["speedup"]["value"])
+        speedup = good["speedup"]["value"] if good["promoted"] else min(1, good["speedup"]["value"])
+        self.assertAlmostEqual(good["reward"], 0.3 + speedup)
         self.assertEqual(good["speedup"]["versus"], "baseline.cu")
         self.assertIn("data race", wrong["feedback"])
         self.assertEqual((wrong["reward"], silent["reward"]), (0, 0))
@@ -51,9 +55,28 @@ class ClientTest(unittest.TestCase):
         broken, = self.client.judge([{"task": "axpy", "kernel": GOOD.replace("__global__", "__globl__")}], depth="compile")
         self.assertEqual((broken["verdict"], broken["compiled"]), ("compile_error", False))
 
+    def test_takes_every_option(self):
+        options = dict(reward="half", max_variants=3, priority=5, metadata={"step": 120})
+        first, = self.client.judge([{"task": "axpy", "kernel": GOOD}], **options)
+        self.assertEqual((first["verdict"], first["reward"], first["cached"]), ("correct", 0.5, False))
+        self.assertIn(first["parameters"]["BLOCK"], [128, 256, 512])
+        self.assertTrue(0 < first["speed_of_light"] <= 1)
+        self.assertGreaterEqual(first["queued_seconds"], 0)
+        again, = self.client.judge([{"task": "axpy", "kernel": GOOD}], **options)
+        self.assertEqual((again["job"], again["cached"], again["queued_seconds"]), (first["job"], True, 0))
+        with sqlite3.connect(pathlib.Path(self.folder.name) / "s.db") as store:
+            one = lambda sql, *values: store.execute(sql, values).fetchone()[0]
+            self.assertEqual(json.loads(one("SELECT metadata FROM judge_batches WHERE priority = 5 LIMIT 1")), {"step": 120})
+            tried = "SELECT count(*) FROM evaluations JOIN judge_jobs USING (candidate_id) WHERE job = ? AND turns > 0"
+            self.assertGreater(one(tried, first["job"]), 1)  # heats of the other choices
+
     def test_says_what_is_refused(self):
         with self.assertRaisesRegex(winnow_client.Refused, "did you mean 'axpy'"):
             self.client.judge([{"task": "axpi", "reply": "x"}])
+        for options, why in (({"max_variant": 2}, "max_variant is unknown; did you mean 'max_variants'"),
+                             ({"priority": 101}, "priority is no whole number"), ({"reward": "hal"}, "did you mean 'half'")):
+            with self.assertRaisesRegex(winnow_client.Refused, why):
+                self.client.judge([{"task": "axpy", "reply": "x"}], **options)
         with self.assertRaisesRegex(winnow_client.Refused, "401"):
             winnow_client.Client(self.server.url, "wrong token 1234567").tasks()
         by_url = winnow_client.Client(f"http://any:{TOKEN}@127.0.0.1:{self.server.port}")
@@ -83,6 +106,33 @@ class ClientTest(unittest.TestCase):
         environ = {"PATH_INFO": path, "REQUEST_METHOD": "POST", "CONTENT_LENGTH": len(text), "wsgi.input": io.BytesIO(text)}
         answer = b"".join(winnow_client.nemo_gym_app(environ, lambda line, headers: status.append(line)))
         return status[0], json.loads(answer)
+
+
+class SeedTest(unittest.TestCase):
+    """--seed-from-batch."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.store = pathlib.Path(self.folder.name) / "s.db"
+        self.server = Server(WINNOW, "serve", "--judge", "--store", self.store, "--device", "cpu", "--seed-from-batch")
+        self.client = winnow_client.Client(self.server.url, patience=60)
+
+    def tearDown(self):
+        self.server.stop()
+        self.folder.cleanup()
+
+    def test_kernels_of_a_request_get_the_same_inputs(self):
+        items = [{"task": "axpy", "kernel": GOOD + f"// {i}\n"} for i in range(2)]
+        one, two = self.client.judge(items, depth="correct")
+        alone, = self.client.judge(items[:1], depth="correct")  # another request, other inputs
+        self.assertNotEqual(alone["job"], one["job"])
+        with sqlite3.connect(self.store) as store:
+            seeds = [store.execute("SELECT seed FROM evaluations JOIN judge_jobs USING (candidate_id) WHERE job = ?",
+                                   (result["job"],)).fetchone()[0] for result in (one, two, alone)]
+        self.assertEqual(seeds[0], seeds[1])
+        self.assertNotEqual(seeds[0], seeds[2])
+        again, = self.client.judge(items[:1], depth="correct")  # as a retry sends it
+        self.assertEqual((again["job"], again["cached"]), (alone["job"], True))
 
 
 if __name__ == "__main__":

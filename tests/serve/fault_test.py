@@ -49,6 +49,20 @@ def slime_reward(url, prompt, reply, label):
     raise RuntimeError("no reward")
 
 
+def kernelgym_batch(url, batch, kernels):
+    """A batch of KernelGYM, in one request: sent again after 429 and 503."""
+    tasks = [{"task_id": f"{batch}.{i}", "task": "axpy", "reference_code": "class Model: pass", "kernel_code": kernel,
+              "num_perf_trials": 100, "priority": "normal"} for i, kernel in enumerate(kernels)]
+    for attempt in range(30):
+        try:
+            return post(url, {"batch_id": batch, "tasks": tasks}, 180)
+        except urllib.error.HTTPError as error:
+            if error.code not in (429, 503):
+                raise
+            time.sleep(0.02)
+    raise RuntimeError("no answer")
+
+
 class FaultTest(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -74,6 +88,19 @@ class FaultTest(unittest.TestCase):
             [{"task": "axpy", "kernel": kernel_saying("correct", 2, f"n{i}")} for i in range(40)], retries=0)
         self.assertEqual({r["reward"] for r in results}, {2.3, None})
         self.assertTrue(all((r["reward"] is None) == (r["fault"] == "infrastructure") for r in results))
+
+    def test_a_fault_in_a_batch_is_no_result(self):
+        """Every third evaluation meets a fault. A batch of KernelGYM is answered with right results only."""
+        self.server = Server(FAKE, self.store, "--lanes", 4, "--delay-ms", 5, "--fault-every", 3)
+        for batch in range(8):
+            kernels = [kernel_saying("correct", 2 + i, f"k{batch}.{i}") for i in range(9)] + [kernel_saying("wrong", 0, f"w{batch}")]
+            answer = kernelgym_batch(self.server.url + "/compat/kernelgym/evaluate/batch", f"b{batch}", kernels)
+            self.assertEqual((answer["batch_id"], answer["total_tasks"], answer["failed_tasks"]), (f"b{batch}", 10, 0))
+            self.assertEqual([r["task_id"] for r in answer["results"]], [f"b{batch}.{i}" for i in range(10)])
+            self.assertEqual([(r["status"], r["correctness"], r["speedup"]) for r in answer["results"]],
+                             [("completed", True, 2.0 + i) for i in range(9)] + [("completed", False, 0.0)])
+        faults = json.loads(urllib.request.urlopen(self.server.url + "/v1/health").read())["faults"]
+        self.assertGreater(faults, 10)
 
     def test_kill_at_any_moment(self):
         """The server is killed again and again. Each id of each batch is answered once and rightly, and no kernel twice."""

@@ -31,17 +31,56 @@ tasks::CaseResult timed_case(const std::string& shape, tasks::ShapeSet set, doub
   return result;
 }
 
-evaluators::EvaluationResult result_of(const evaluators::EvaluationRequest& request) {
-  tasks::Evaluation evaluation = evaluation_of_text(request.text);
+double times_of(const tasks::ParameterChoice& choice) {
+  const auto times = choice.find("TIMES");
+  return times == choice.end() ? 1 : static_cast<double>(times->second);
+}
+
+/// Beside the choice of the incumbent, as a heat has it.
+tasks::Evaluation trial_of(const evaluators::EvaluationRequest& request,
+                           const tasks::ParameterChoice& choice) {
+  constexpr double kDefaultNs = 1000;
+  tasks::Evaluation trial = evaluators::blank_evaluation("cpu", "fake device", "bubblewrap");
+  trial.parameters = choice;
+  trial.stage = tasks::Stage::Time;
+  tasks::CaseResult timed = timed_case("n=64", tasks::ShapeSet::Search, 1);
+  const auto turns = static_cast<std::size_t>(request.turns);
+  timed.samples_ns.assign(turns, kDefaultNs / times_of(choice));
+  timed.incumbent_samples_ns.assign(turns, kDefaultNs);
+  trial.cases = {timed};
+  trial.build.machine_code_digest = tasks::parameters_text(choice);
+  return trial;
+}
+
+tasks::Evaluation evaluation_of(const evaluators::EvaluationRequest& request,
+                                const tasks::ParameterChoice& choice) {
+  if (request.depth == evaluators::Depth::Trial) {
+    return trial_of(request, choice);
+  }
+  tasks::Evaluation evaluation = evaluation_of_text(request.text, choice);
+  evaluation.seed = request.protocol.seed.value_or(0);
   if (request.incumbent && evaluation.verdict == tasks::Verdict::Correct) {
-    const double ratio = evaluation.speedup / evaluation_of_text(request.incumbent->text).speedup;
+    const double ratio =
+        evaluation.speedup /
+        evaluation_of_text(request.incumbent->text, request.incumbent->parameters).speedup;
     evaluation.race = tasks::RaceResult{evaluators::digest_of(*request.incumbent),
                                         ratio > 1 ? "faster" : "slower",
                                         ratio,
                                         {ratio * 0.95, ratio * 1.05},
                                         10};
   }
-  return {request.id, "fake", {evaluation}, {}};
+  return evaluation;
+}
+
+evaluators::EvaluationResult result_of(const evaluators::EvaluationRequest& request) {
+  evaluators::EvaluationResult result{request.id, "fake", {}, {}};
+  for (const tasks::ParameterChoice& choice : request.choices) {
+    result.evaluations.push_back(evaluation_of(request, choice));
+  }
+  if (request.choices.empty()) {
+    result.evaluations.push_back(evaluation_of(request, {}));
+  }
+  return result;
 }
 
 } // namespace
@@ -52,11 +91,25 @@ std::string kernel_saying(const std::string& verdict, double speedup, const std:
                      verdict, speedup, name);
 }
 
-tasks::Evaluation evaluation_of_text(const std::string& text) {
+std::string family_saying(double speedup, int wrong_at) {
+  return fmt::format(
+      "/*@winnow {{\"params\": {{\"TIMES\": [1, 2, 3]}}, \"launches\": [{{\"kernel\": \"k\", "
+      "\"grid\": [1], \"block\": [32], \"args\": []}}]}} @*/\n"
+      "// verdict=correct speedup={} wrong_at={} .\n__global__ void k() {{}}\n",
+      speedup, wrong_at);
+}
+
+tasks::Evaluation evaluation_of_text(const std::string& text,
+                                     const tasks::ParameterChoice& choice) {
   tasks::Evaluation evaluation = evaluators::blank_evaluation("cpu", "fake device", "bubblewrap");
   evaluation.verdict = tasks::verdict_from_string(word_after(text, "verdict="))
                            .value_or(tasks::Verdict::CompileError);
-  const double speedup = std::strtod(word_after(text, "speedup=").c_str(), nullptr);
+  const double times = times_of(choice);
+  const double speedup = times * std::strtod(word_after(text, "speedup=").c_str(), nullptr);
+  evaluation.parameters = choice;
+  if (!choice.empty() && word_after(text, "wrong_at=") == fmt::format("{}", times)) {
+    evaluation.verdict = tasks::Verdict::Wrong;
+  }
   const bool is_correct = evaluation.verdict == tasks::Verdict::Correct;
   evaluation.stage = is_correct                                           ? tasks::Stage::Done
                      : evaluation.verdict == tasks::Verdict::WrongUnseen  ? tasks::Stage::Promotion

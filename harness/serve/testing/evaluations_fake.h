@@ -16,8 +16,12 @@ namespace winnow::harness::test {
 
 /// A kernel file to which the fakes give this verdict and speedup. `name` tells files apart.
 std::string kernel_saying(const std::string& verdict, double speedup, const std::string& name = {});
+/// A correct kernel file with the parameter TIMES of 1, 2 or 3, by which a choice multiplies the
+/// speedup. The choice `wrong_at` is wrong; 0: none is.
+std::string family_saying(double speedup, int wrong_at = 0);
 /// The evaluation that the text asks for. Its hidden case has the shape "SECRET".
-tasks::Evaluation evaluation_of_text(const std::string& text);
+tasks::Evaluation evaluation_of_text(const std::string& text,
+                                     const tasks::ParameterChoice& choice = {});
 
 /// Keeps requests until the test answers them.
 class HeldEvaluations : public evaluators::Evaluations {

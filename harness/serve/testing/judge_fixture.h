@@ -20,6 +20,8 @@ struct JudgeFixture : ::testing::Test {
   std::unique_ptr<JudgeRoutes> routes;
   HeldEvaluations* evaluations = nullptr;
   std::size_t queue = 100, in_flight = 100, owners = 1;
+  Rewards rewards;
+  bool seed_from_batch = false;
   JudgeRoutes::Setup routes_setup;
   std::shared_ptr<const tasks::Task> task =
       std::make_shared<const tasks::Task>(tasks::find_task(tasks::find_catalogue(), "axpy"));
@@ -51,6 +53,11 @@ struct JudgeFixture : ::testing::Test {
     setup.queue = queue;
     setup.in_flight = in_flight;
     setup.owners = owners;
+    setup.rewards = rewards;
+    setup.seed_from_batch = seed_from_batch;
+    setup.speed_of_light = [](const tasks::Task&, const tasks::Evaluation& evaluation) {
+      return std::optional(evaluation.speedup / 10);
+    };
     setup.post = [](const std::function<void()>& work) { work(); };
     service = std::make_unique<JudgeService>(std::move(setup));
     routes = std::make_unique<JudgeRoutes>(*service, routes_setup);

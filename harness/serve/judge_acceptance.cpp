@@ -1,0 +1,213 @@
+// The part of JudgeService that takes requests in.
+#include "agents/reply.h"
+#include "base/digest.h"
+#include "base/random_bits.h"
+#include "evaluators/evaluation/evaluator.h"
+#include "harness/serve/judge_service.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace winnow::harness {
+
+using tasks::Evaluation;
+using tasks::Verdict;
+
+namespace {
+
+std::string random_name() {
+  return fmt::format("{:016x}{:016x}", random_bits(), random_bits());
+}
+
+/// Not 0, and without the sign bit of the store's integers.
+std::uint64_t random_seed() {
+  return (random_bits() >> 1U) | 1U;
+}
+
+/// What the inputs of a batch depend on: what is asked, but not how and when the answer comes.
+std::string content_of(const JudgeRequest& request) {
+  std::string text =
+      fmt::format("{} {} {}", to_string(request.depth), request.max_variants, request.race_against);
+  for (const JudgeItem& item : request.items) {
+    text += fmt::format(" {} {} {}", item.task, item.is_kernel, sha256_hex(item.text));
+  }
+  return sha256_hex(text);
+}
+
+} // namespace
+
+struct JudgeService::Asked {
+  const JudgeRequest& request;
+  std::optional<std::uint64_t> seed;
+};
+
+struct JudgeService::Planned {
+  AcceptedItem accepted;
+  std::shared_ptr<const tasks::Task> task; ///< nullptr: refused
+  std::string text;                        ///< the kernel file; the whole reply if it has none
+  std::string bad_reply;                   ///< why the reply has no kernel file
+  JobOptions options;
+  bool has_evaluation = false;
+};
+
+store::RowId JudgeService::rival_named(const std::string& name, const std::string& task) const {
+  const store::RowId id = setup_.store.candidate_named(
+      std::string_view(name).substr(name.starts_with('@') ? 1 : 0), task);
+  const store::CandidateState rival = setup_.store.candidate_state(id);
+  if (rival.row.task != task || !rival.best || rival.best->verdict != Verdict::Correct) {
+    throw UsageError(
+        fmt::format("race_against: candidate {} is no correct kernel of {}", id, task));
+  }
+  return id;
+}
+
+std::optional<std::uint64_t> JudgeService::seed_for(const JudgeRequest& request,
+                                                    const std::string& content) const {
+  if (!setup_.seed_from_batch) {
+    return std::nullopt;
+  }
+  const auto known = request.fresh ? std::nullopt : requests_.seed_of(content);
+  return known ? static_cast<std::uint64_t>(*known) : random_seed();
+}
+
+JudgeService::Planned JudgeService::plan(const JudgeItem& item, const Asked& asked_for) const {
+  const JudgeRequest& request = asked_for.request;
+  Planned planned;
+  planned.accepted = {item.id, "", "refused", item.problem};
+  if (!item.problem.empty()) {
+    return planned;
+  }
+  try {
+    const auto task = setup_.find_task(item.task);
+    planned.options = {task->name, task->digest,         request.depth, request.fresh,
+                       0,          request.max_variants, asked_for.seed};
+    if (!request.race_against.empty()) {
+      planned.options.rival = rival_named(request.race_against, task->name);
+    }
+    planned.task = task;
+  } catch (const Error& error) {
+    planned.accepted.error = error.what();
+    return planned;
+  }
+  planned.text = item.text;
+  if (!item.is_kernel) {
+    agents::ExtractedKernel kernel = agents::extract_kernel_file(item.text, "stop");
+    planned.bad_reply = kernel.text ? "" : kernel.problem;
+    planned.text = kernel.text ? *std::move(kernel.text) : item.text;
+  }
+  const auto asked = evaluation_request(planned.task, planned.text, planned.options);
+  planned.accepted.job = sha256_hex(
+      fmt::format("{} {} {} {} {}{}", setup_.run, setup_.device_kind, setup_.device_name,
+                  evaluators::request_id(asked, 0), request.fresh ? random_name() : std::string(),
+                  request.max_variants > 1 ? fmt::format(" {}", request.max_variants) : ""));
+  const std::optional<store::JudgeJob> known = requests_.find_job(planned.accepted.job);
+  planned.has_evaluation = !planned.bad_reply.empty() || (known && known->has_evaluation);
+  planned.accepted.state = planned.has_evaluation ? "done" : "queued";
+  return planned;
+}
+
+void JudgeService::require_room(const std::string& owner, const std::vector<Planned>& items) const {
+  std::set<std::string> added;
+  for (const Planned& item : items) {
+    if (item.accepted.state == "queued" && !waiting_.contains(item.accepted.job)) {
+      added.insert(item.accepted.job);
+    }
+  }
+  const std::size_t share = std::max<std::size_t>(setup_.queue / setup_.owners, 1);
+  const std::size_t own = queue_.size_of(owner) + added.size(), all = queue_.size() + added.size();
+  if (added.empty() || (own <= share && all <= setup_.queue)) {
+    return;
+  }
+  if (added.size() > share) {
+    throw UsageError(fmt::format("the request has {} kernels to judge, and the queue has room for "
+                                 "{} of one client",
+                                 added.size(), share),
+                     "send fewer items, or start the server with a larger --queue");
+  }
+  const std::size_t excess =
+      std::max(own - std::min(own, share), all - std::min(all, setup_.queue));
+  throw QueueFull(fmt::format("{} jobs wait already", queue_.size()), rate_.seconds_for(excess));
+}
+
+void JudgeService::store_item(const Planned& planned, const store::JudgeItemRow& row) {
+  store::CandidateRow candidate;
+  candidate.task = planned.task->name;
+  candidate.origin = "model";
+  candidate.call_key = row.job;
+  candidate.text = planned.text;
+  const store::RowId id =
+      setup_.store.add_candidate(setup_.run, setup_.store.add_task(*planned.task), candidate);
+  requests_.add_job({row.job, id, encoded(planned.options)});
+  if (!planned.bad_reply.empty()) {
+    Evaluation bad = evaluators::blank_evaluation(setup_.device_kind, setup_.device_name);
+    bad.verdict = Verdict::BadReply;
+    bad.stage = tasks::Stage::Parse;
+    bad.detail = planned.bad_reply;
+    setup_.store.add_evaluations(id, {bad});
+  }
+  requests_.add_item(row);
+  if (planned.has_evaluation) {
+    requests_.answer(row.job, "");
+  }
+}
+
+void JudgeService::store_batch(const std::vector<Planned>& items, const store::JudgeBatchRow& batch,
+                               const std::string& owner, const std::string& reward) {
+  if (std::none_of(items.begin(), items.end(), [](const Planned& item) { return item.task; })) {
+    return; // all are refused
+  }
+  setup_.store.transaction([&] {
+    requests_.add_batch(batch);
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      const AcceptedItem& item = items[i].accepted;
+      if (items[i].task) {
+        store::JudgeItemRow row{batch.batch, static_cast<std::int64_t>(i), item.id, item.job, owner,
+                                reward};
+        row.cached = items[i].has_evaluation && items[i].bad_reply.empty();
+        store_item(items[i], row);
+      }
+    }
+  });
+}
+
+AcceptedBatch JudgeService::accept(const std::string& owner, const JudgeRequest& request) {
+  const RewardFormula& reward =
+      setup_.rewards.find(request.reward.empty() ? setup_.reward : request.reward);
+  store::JudgeBatchRow batch{"b-" + random_name(), request.priority, request.metadata};
+  batch.content = setup_.seed_from_batch ? content_of(request) : "";
+  const std::optional<std::uint64_t> seed = seed_for(request, batch.content);
+  if (seed) {
+    batch.seed = static_cast<std::int64_t>(*seed);
+  }
+  std::vector<Planned> items;
+  for (const JudgeItem& item : request.items) {
+    items.push_back(plan(item, {request, seed}));
+  }
+  require_room(owner, items);
+  store_batch(items, batch, owner, stored_reward(reward));
+  for (const Planned& item : items) {
+    if (item.accepted.state == "queued") {
+      enqueue(item.accepted.job, 0, owner, request.priority);
+    }
+  }
+  submit_next();
+  return {batch.batch, with_states(std::move(items))};
+}
+
+std::vector<AcceptedItem> JudgeService::with_states(std::vector<Planned> items) const {
+  std::vector<AcceptedItem> accepted;
+  for (Planned& planned : items) {
+    AcceptedItem item = std::move(planned.accepted);
+    if (item.state == "queued") {
+      const std::string state = state_of(item.job);
+      item.state = state.empty() ? "done" : state; // answered by a fault at once
+    }
+    accepted.push_back(std::move(item));
+  }
+  return accepted;
+}
+
+} // namespace winnow::harness
