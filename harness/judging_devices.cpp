@@ -69,7 +69,8 @@ std::unique_ptr<evaluators::DevicePool> open_devices(const evaluators::MachineOp
   if (!broker.url.empty()) {
     return remote_devices(machine, broker, session_secret);
   }
-  return std::make_unique<evaluators::OpenDevices>(machine, run_timeout);
+  return std::make_unique<evaluators::OpenDevices>(
+      machine, run_timeout, [](const std::string& line) { spdlog::warn("{}", line); });
 }
 
 nlohmann::json environment_of(const evaluators::DevicePool& devices) {

@@ -155,6 +155,9 @@ void LocalEvaluations::evaluate_requests(std::size_t lane) {
       result = evaluate(queued->request, lane, stop);
     }
     const std::string lost = setup_.lanes[lane]->lost_device();
+    if (!lost.empty() && work_[lane].lost.empty() && setup_.warn) {
+      setup_.warn("a device judges no more: " + lost);
+    }
     {
       const std::lock_guard lock(mutex_);
       work_[lane].id.clear();

@@ -53,6 +53,8 @@ public:
     std::function<void(const EvaluationRequest&, const std::function<bool()>&)> compile_ahead = {};
     unsigned compile_threads = 0;
     TakeResult done = {}; ///< runs on the thread of a device
+    /// Is told once of each device that was lost, on the thread of the device.
+    std::function<void(const std::string&)> warn = {};
   };
   explicit LocalEvaluations(Setup setup);
   ~LocalEvaluations() override;

@@ -165,6 +165,8 @@ TEST(LocalEvaluations, ALostDeviceLeavesItsRequestsToTheOthers) {
   LocalEvaluations::Setup setup =
       on_lanes({lose, wait}, [&](EvaluationResult result) { results.put(std::move(result)); });
   dynamic_cast<FakeLane&>(*setup.lanes[0]).lost = "cuda:1: fell off the bus";
+  std::vector<std::string> warnings;
+  setup.warn = [&warnings](const std::string& line) { warnings.push_back(line); };
   LocalEvaluations evaluations(std::move(setup));
   for (int i = 0; i < 20; ++i) {
     results.expect(std::to_string(i));
@@ -176,6 +178,8 @@ TEST(LocalEvaluations, ALostDeviceLeavesItsRequestsToTheOthers) {
     EXPECT_EQ(result.evaluations.at(0).verdict, tasks::Verdict::Correct) << i;
   }
   EXPECT_EQ(asked_lost, 1);
+  EXPECT_EQ(warnings,
+            std::vector<std::string>{"a device judges no more: cuda:1: fell off the bus"});
 }
 
 TEST(LocalEvaluations, SaysWhenNoDeviceIsLeft) {

@@ -85,8 +85,9 @@ nlohmann::json DevicePool::environment() const {
   return {};
 }
 
-OpenDevices::OpenDevices(const MachineOptions& machine, std::chrono::milliseconds run_timeout)
-    : machine_(machine) {
+OpenDevices::OpenDevices(const MachineOptions& machine, std::chrono::milliseconds run_timeout,
+                         std::function<void(const std::string&)> warn)
+    : machine_(machine), warn_(std::move(warn)) {
   require_precheck_program(machine.precheck);
   reports_ = select_devices(machine.device);
   for (const DeviceReport& report : reports_) {
@@ -122,6 +123,7 @@ void OpenDevices::start_torch() const {
 std::unique_ptr<Evaluations> OpenDevices::evaluations(TakeResult done) const {
   LocalEvaluations::Setup setup;
   setup.done = std::move(done);
+  setup.warn = warn_;
   for (std::size_t i = 0; i < hosts_.size(); ++i) {
     setup.lanes.push_back(std::make_unique<DeviceLane>(hosts_[i], reports_[i], machine_));
   }

@@ -3,6 +3,7 @@
 #include "evaluators/evaluation/device_pool.h"
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,8 +14,10 @@ namespace winnow::evaluators {
 /// is compiled ahead, because compilers would take cores away from the timings.
 class OpenDevices : public DevicePool {
 public:
-  /// `run_timeout`: see open_device(). Throws UsageError, DeviceUnavailable, Error.
-  OpenDevices(const MachineOptions& machine, std::chrono::milliseconds run_timeout);
+  /// `run_timeout`: see open_device(). `warn` is told of each device that is lost later. Throws
+  /// UsageError, DeviceUnavailable, Error.
+  OpenDevices(const MachineOptions& machine, std::chrono::milliseconds run_timeout,
+              std::function<void(const std::string&)> warn = {});
   /// Closes all devices at once, because a driver needs time to destroy each context.
   ~OpenDevices() override;
   OpenDevices(OpenDevices&&) = default;
@@ -31,6 +34,7 @@ public:
 
 private:
   MachineOptions machine_;
+  std::function<void(const std::string&)> warn_;
   std::vector<DeviceReport> reports_;
   std::vector<std::shared_ptr<DeviceHost>> hosts_;
 };
