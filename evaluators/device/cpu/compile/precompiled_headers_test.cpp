@@ -16,7 +16,7 @@ using tasks::Verdict;
 constexpr std::uint64_t kMaxBytes = 16U << 20U;
 constexpr BuildMode kModes[] = {BuildMode::Plain, BuildMode::Check};
 
-// Each test has a cache of its own, whose path counts the builds.
+// Each test has a cache of its own, because a cache counts the builds.
 class PrecompiledHeaders : public testing::Test {
 protected:
   void SetUp() override {
