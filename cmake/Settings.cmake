@@ -36,7 +36,9 @@ if(WINNOW_FUZZ)
   # still found: by the checks in the code that calls it, and by the assertions of the standard library.
   file(WRITE ${PROJECT_BINARY_DIR}/unchecked_headers.txt "src:/usr/*\n")
   target_compile_options(winnow_settings INTERFACE
-    -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
+    -fsanitize=address,undefined -fno-sanitize-recover=undefined
+    # What a test covers guides no fuzzer.
+    $<$<NOT:$<BOOL:$<TARGET_PROPERTY:WINNOW_TEST>>>:-fsanitize=fuzzer-no-link>
     -fsanitize-ignorelist=${PROJECT_BINARY_DIR}/unchecked_headers.txt -D_GLIBCXX_ASSERTIONS)
   target_link_options(winnow_settings INTERFACE -fsanitize=address,undefined)
 endif()

@@ -65,8 +65,16 @@ if(WINNOW_TESTS)
   add_executable(winnow_test_headers ${CMAKE_BINARY_DIR}/test_headers.cpp)
   target_link_libraries(winnow_test_headers PRIVATE winnow_settings winnow_fmt GTest::gmock nlohmann_json::nlohmann_json)
   target_compile_options(winnow_test_headers PRIVATE ${test_options})
+  set_target_properties(winnow_test_headers PROPERTIES WINNOW_TEST ON)
   target_precompile_headers(winnow_test_headers PRIVATE ${common_headers} ${PROJECT_SOURCE_DIR}/cmake/test_headers.h)
 endif()
+
+# winnow_test_program(TARGET): an executable that only tests need is compiled as tests are.
+function(winnow_test_program target)
+  target_compile_options(${target} PRIVATE ${test_options})
+  set_target_properties(${target} PROPERTIES WINNOW_TEST ON)
+  target_precompile_headers(${target} REUSE_FROM winnow_test_headers)
+endfunction()
 
 # winnow_test(NAME SOURCES a_test.cpp ... LINK libs ... [LABEL unit] [TIMEOUT s] [LONG Suite=s ...])
 # One GoogleTest program a folder, called NAME_test; every suite in it is a ctest of its own, which
@@ -88,8 +96,7 @@ function(winnow_test name)
   endif()
   add_executable(${name}_test ${ARG_SOURCES})
   target_link_libraries(${name}_test PRIVATE winnow_settings ${ARG_LINK} GTest::gmock GTest::gtest_main)
-  target_compile_options(${name}_test PRIVATE ${test_options})
-  target_precompile_headers(${name}_test REUSE_FROM winnow_test_headers)
+  winnow_test_program(${name}_test)
   set_target_properties(${name}_test PROPERTIES UNITY_BUILD_BATCH_SIZE 20)
   set(include_file ${CMAKE_CURRENT_BINARY_DIR}/${name}_suites.cmake)
   file(GENERATE OUTPUT ${include_file} CONTENT

@@ -27,17 +27,17 @@ python3 scripts/check-layers.py
 export seconds=${WINNOW_FUZZ_SECONDS:-6} seed=${WINNOW_FUZZ_SEED:-1}
 sanitized=
 [[ $seconds -eq 0 ]] || sanitized='base;tasks'
+if [[ $seconds -gt 0 ]]; then
+  echo "Building the fuzz targets with what all else leaves of the processor ..." >&2
+  { cmake --preset fuzz >/dev/null &&
+      exec nice -n 19 ninja -C build/fuzz -j "$(nproc)" --quiet fuzzers base_test tasks_test; } >"$fuzz_log" 2>&1 &
+  fuzz_build=$!
+fi
 cmake --preset ci -DWINNOW_TESTS_LEFT_OUT="$sanitized" >/dev/null
 echo "Building the tests ..." >&2
 cmake --build --preset ci -- --quiet
 wait "$browser" || { cat "$browser_log" >&2; exit 1; }
 browser=
-if [[ $seconds -gt 0 ]]; then
-  echo "Building the fuzz targets beside the tests, with what the tests leave of the processor ..." >&2
-  cmake --preset fuzz >/dev/null
-  nice -n 19 ninja -C build/fuzz -j "$(nproc)" --quiet fuzzers base_test tasks_test >"$fuzz_log" 2>&1 &
-  fuzz_build=$!
-fi
 # The tests keep their stores in memory, if there is a gigabyte: SQLite waits for a disk after each write.
 memory=$(df --output=avail -k /dev/shm 2>/dev/null | tail -n 1) || memory=0
 [[ ${memory:-0} -gt 1000000 && -w /dev/shm ]] && export TMPDIR=/dev/shm

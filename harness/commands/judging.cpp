@@ -20,6 +20,8 @@ void add_judging_options(CLI::App& sub, JudgingOptions& options, const std::stri
       ->check(CLI::Range(std::uint64_t{1}, std::numeric_limits<std::uint64_t>::max()));
   sub.add_option("--timeout", options.timeout, "wall-clock limit of one stage")
       ->capture_default_str();
+  sub.add_option("--compile-timeout", options.compile_timeout, "wall-clock limit of one compiler")
+      ->capture_default_str();
   sub.add_option(
          "--require-isolation", options.isolation,
          "rlimits, landlock+seccomp or bubblewrap: fail (exit code 4) if the sandbox of this "
@@ -58,6 +60,7 @@ evaluators::EvaluationOptions resolved(const JudgingOptions& options) {
     evaluation.time_budget = duration_option("--time-budget", options.time_budget);
   }
   evaluation.run_timeout = duration_option("--timeout", options.timeout);
+  evaluation.compile_timeout = duration_option("--compile-timeout", options.compile_timeout);
   if (!options.isolation.empty()) {
     evaluation.require_isolation = process::isolation_from_string(options.isolation);
   }

@@ -24,10 +24,11 @@ struct JudgingOptions {
   std::string isolation;
   std::string time_budget; ///< empty: the command's default for the device
   std::string timeout = "10s";
+  std::string compile_timeout = "20s";
 };
 
-/// Adds --device, --seed, --timeout, --require-isolation and the options of brokers. `devices`
-/// describes the allowed devices in the help text.
+/// Adds --device, --seed, --timeout, --compile-timeout, --require-isolation and the options of
+/// brokers. `devices` describes the allowed devices in the help text.
 void add_judging_options(CLI::App& sub, JudgingOptions& options, const std::string& devices);
 /// Adds --time-budget. `defaults` describes the defaults in the help text.
 CLI::Option* add_time_budget(CLI::App& sub, std::string& time_budget, const std::string& defaults);

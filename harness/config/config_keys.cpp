@@ -130,14 +130,28 @@ template <typename T> json encode(const std::optional<T>& value) {
   return value ? encode(*value) : json();
 }
 
-/// `access` returns a reference to the member of a const or non-const RunConfig.
-template <typename Access>
-ConfigKey key(std::string section, std::string name, Access access, Range range = {}) {
+using SetMember = void (*)(RunConfig& config, const json& value, const Range& range);
+using GetMember = json (*)(const RunConfig& config);
+
+ConfigKey key_of_member(std::string section, std::string name, SetMember set, GetMember get,
+                        Range range) {
   return {std::move(section), std::move(name),
-          [access, range](RunConfig& config, const json& value, const fs::path&) {
-            decode(value, access(config), range);
+          [set, range](RunConfig& config, const json& value, const fs::path&) {
+            set(config, value, range);
           },
-          [access](const RunConfig& config) { return encode(access(config)); }};
+          get};
+}
+
+/// `Access` returns a reference to the member of a const or non-const RunConfig. The functions go
+/// on as pointers: std::function for sixty types of lambdas took the compiler a second and a half.
+template <typename Access>
+ConfigKey key(std::string section, std::string name, Access, Range range = {}) {
+  return key_of_member(
+      std::move(section), std::move(name),
+      [](RunConfig& config, const json& value, const Range& limits) {
+        decode(value, Access{}(config), limits);
+      },
+      [](const RunConfig& config) { return encode(Access{}(config)); }, range);
 }
 
 /// A file or directory that is read. Its path is stored as an absolute path, so that a resumed run

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "evaluators/device/compile/compiler_messages.h"
 #include "evaluators/device/cpu/compile/compile_protocol.h"
+#include "evaluators/device/cpu/compile/precompiled_headers.h"
 #include "evaluators/device/cpu/compile/source_pass.h"
 #include "evaluators/device/inspect/cpu_findings.h"
 #include "evaluators/device/inspect/entry_symbols.h"
@@ -174,6 +175,29 @@ CompileAnswer judge_module(const CompileJob& job) {
   return compiled;
 }
 
+// Compiles once more without the precompiled headers if they may be the reason of a failure.
+process::ChildResult run_compiler(const CompileJob& job, const std::filesystem::path& source,
+                                  const std::filesystem::path& object) {
+  using End = process::ChildResult::End;
+  const std::vector<std::string> flags =
+      compile_flags(job.toolchain, job.request.mode, job.request.fast_math);
+  const auto run = [&](const std::filesystem::path& precompiled) {
+    return process::run_child(tool_command(job,
+                                           compile_command(job.toolchain, flags, job.headers,
+                                                           precompiled, source, object),
+                                           job.timeout),
+                              "");
+  };
+  process::ChildResult result = run(job.precompiled);
+  const bool failed =
+      result.end == End::Signaled || (result.end == End::Exited && result.exit_code != 0 &&
+                                      may_blame_precompiled_headers(result.err));
+  if (!job.precompiled.empty() && failed && !explain_limit(job, result)) {
+    result = run({});
+  }
+  return result;
+}
+
 } // namespace
 
 CompileAnswer compile_job(const CompileJob& job) {
@@ -187,12 +211,7 @@ CompileAnswer compile_job(const CompileJob& job) {
   const std::filesystem::path source = job.directory / "module.cpp";
   const std::filesystem::path object = job.directory / "module.o";
   write_file_atomic(source, pass.translated);
-  const std::vector<std::string> flags =
-      compile_flags(job.toolchain, request.mode, request.fast_math);
-  const process::ChildResult compiled = process::run_child(
-      tool_command(job, compile_command(job.toolchain, flags, job.headers, source, object),
-                   job.timeout),
-      "");
+  const process::ChildResult compiled = run_compiler(job, source, object);
   if (compiled.end != process::ChildResult::End::Exited || compiled.exit_code != 0) {
     return explain_failure(job, pass.scan, compiled);
   }

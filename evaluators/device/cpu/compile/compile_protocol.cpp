@@ -6,7 +6,8 @@
 namespace winnow::evaluators {
 
 WINNOW_JSON_FIELDS(Toolchain, compiler, linker, libm, libgcc, clang, version)
-WINNOW_JSON_FIELDS(CompileJob, request, toolchain, headers, directory, timeout, memory_bytes)
+WINNOW_JSON_FIELDS(CompileJob, request, toolchain, headers, precompiled, directory, timeout,
+                   memory_bytes)
 
 std::string encode(const CompileJob& job) {
   return json_line(tasks::write_json(job));

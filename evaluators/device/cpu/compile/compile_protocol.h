@@ -15,8 +15,9 @@ namespace winnow::evaluators {
 struct CompileJob {
   CompileRequest request;
   Toolchain toolchain;
-  std::filesystem::path headers;   ///< directory with cpu/ and common/
-  std::filesystem::path directory; ///< writable; the module is written there as kModuleName
+  std::filesystem::path headers;     ///< directory with cpu/ and common/
+  std::filesystem::path precompiled; ///< of precompiled_headers(); may be empty
+  std::filesystem::path directory;   ///< writable; the module is written there as kModuleName
   std::chrono::milliseconds timeout{20'000};
   std::uint64_t memory_bytes = 0;
 };

@@ -8,6 +8,7 @@
 #include "evaluators/device/compile/module_cache.h"
 #include "evaluators/device/cpu/abi.h"
 #include "evaluators/device/cpu/compile/compile_protocol.h"
+#include "evaluators/device/cpu/compile/precompiled_headers.h"
 #include "evaluators/device/cpu/compile/source_pass.h"
 #include "evaluators/device/headers/device_headers.h"
 
@@ -50,12 +51,16 @@ public:
   CompileResult compile(const CompileRequest& request,
                         const std::function<bool()>& cancelled) override {
     const Toolchain& toolchain = request.mode == BuildMode::Check ? check_ : plain_;
-    CompileResult result = cache_.compile(request, cache_key(request, toolchain), kModuleName,
-                                          [&](const std::filesystem::path& directory) {
-                                            return build({request, toolchain, headers_, directory,
-                                                          options_.timeout, options_.memory_bytes},
-                                                         cancelled);
-                                          });
+    CompileResult result =
+        cache_.compile(request, cache_key(request, toolchain), kModuleName,
+                       [&](const std::filesystem::path& directory) {
+                         const auto flags =
+                             compile_flags(toolchain, request.mode, request.fast_math);
+                         return build({request, toolchain, headers_,
+                                       precompiled_headers(toolchain, flags, headers_), directory,
+                                       options_.timeout, options_.memory_bytes},
+                                      cancelled);
+                       });
     result.build.compiler = toolchain.version;
     return result;
   }

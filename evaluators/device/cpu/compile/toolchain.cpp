@@ -195,12 +195,15 @@ std::vector<std::string> compile_flags(const Toolchain& toolchain, BuildMode mod
 
 std::vector<std::string> compile_command(const Toolchain& toolchain,
                                          const std::vector<std::string>& flags,
-                                         const fs::path& headers, const fs::path& source,
-                                         const fs::path& object) {
+                                         const fs::path& headers, const fs::path& precompiled,
+                                         const fs::path& source, const fs::path& object) {
   std::vector<std::string> command{toolchain.compiler.string()};
   command.insert(command.end(), flags.begin(), flags.end());
   for (const fs::path& directory : {headers / "cpu", headers / "common"}) {
     command.insert(command.end(), {"-isystem", directory.string()});
+  }
+  if (!precompiled.empty()) {
+    command.insert(command.end(), {"-include-pch", precompiled.string()});
   }
   command.insert(command.end(), {"-x", "c++", source.string(), "-o", object.string()});
   return command;

@@ -32,11 +32,11 @@ ToolchainProbe probe_toolchain(const std::string& name);
 
 /// The compiler's arguments except input, output and include directories. Part of the cache key.
 std::vector<std::string> compile_flags(const Toolchain& toolchain, BuildMode mode, bool fast_math);
-std::vector<std::string> compile_command(const Toolchain& toolchain,
-                                         const std::vector<std::string>& flags,
-                                         const std::filesystem::path& headers,
-                                         const std::filesystem::path& source,
-                                         const std::filesystem::path& object);
+/// `precompiled` comes from precompiled_headers() and may be empty.
+std::vector<std::string>
+compile_command(const Toolchain& toolchain, const std::vector<std::string>& flags,
+                const std::filesystem::path& headers, const std::filesystem::path& precompiled,
+                const std::filesystem::path& source, const std::filesystem::path& object);
 std::vector<std::string> link_command(const Toolchain& toolchain, BuildMode mode,
                                       const std::filesystem::path& object,
                                       const std::filesystem::path& module);
