@@ -66,8 +66,10 @@ AtomicFile::AtomicFile(fs::path path)
 }
 
 AtomicFile::~AtomicFile() {
-  std::error_code code;
-  fs::remove(temporary_, code);
+  if (!temporary_.empty()) {
+    std::error_code code;
+    fs::remove(temporary_, code);
+  }
 }
 
 void AtomicFile::write(std::string_view bytes) {
@@ -83,6 +85,7 @@ void AtomicFile::commit() {
   if (code) {
     throw Error(fmt::format("{}: cannot be replaced: {}", path_.string(), code.message()));
   }
+  temporary_.clear();
 }
 
 void AtomicFile::check() {

@@ -32,7 +32,8 @@ public:
 private:
   void check();
 
-  std::filesystem::path path_, temporary_;
+  std::filesystem::path path_;
+  std::filesystem::path temporary_; ///< empty after commit()
   std::ofstream file_;
 };
 

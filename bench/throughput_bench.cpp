@@ -130,7 +130,8 @@ void judge_all(const tasks::Task& task, const evaluators::Protocol& protocol,
                                                   static_cast<double>(results.end() - middle - 1) /
                                                   seconds_between(*middle, results.back()));
   std::printf("counters took %.1f ms a candidate\n", counting_ms / count);
-  std::printf("the coordinator used %.1f %% of a core\n", 100 * cpu / seconds);
+  std::printf("the coordinator used %.1f %% of a core, %.1f ms a candidate\n", 100 * cpu / seconds,
+              1e3 * cpu / count);
   print(devices.statistics());
   for (const auto& [verdict, number] : verdicts) {
     std::printf("%d %s\n", number, std::string(to_string(verdict)).c_str());

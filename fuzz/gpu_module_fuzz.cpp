@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "evaluators/device/inspect/cache_entry.h"
 #include "evaluators/device/inspect/gpu_module.h"
 
 #include <cstddef>
@@ -6,12 +7,16 @@
 #include <cstdlib>
 
 // The file comes from a process that read a candidate's data. Encoding a decoded file and decoding
-// it again must give the same image.
+// it again must give the same image. A file of the cache must give the module that was put in.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace winnow::evaluators;
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const auto found = decode_cache_entry(bytes);
+  if ((found && encode(*found) != bytes) || module_part(encode(CacheEntry{bytes, "{}"})) != bytes) {
+    std::abort();
+  }
   try {
-    const GpuModuleFile module =
-        decode_gpu_module(std::string_view(reinterpret_cast<const char*>(data), size));
+    const GpuModuleFile module = decode_gpu_module(module_part(bytes));
     if (decode_gpu_module(encode(module)).image != module.image) {
       std::abort();
     }

@@ -66,12 +66,16 @@ struct ChildProcess::State {
   std::size_t searched = 0; // `out` has no newline before this index
   bool over_limit = false;
   bool reaped = false;
+  bool may_have_ended = true; // false: the last poll() saw a child that runs
   ChildResult result;
 
   Clock::time_point wall_deadline() const {
     return limits.wall.count() > 0 ? start + limits.wall : Clock::time_point::max();
   }
   bool ended() const;
+  /// ended(), without a system call when the last poll() saw that the child runs. For loops that
+  /// call pump().
+  bool seen_ended() const { return may_have_ended && ended(); }
   void kill_group() const;
   void pump(Clock::time_point until);
   bool read_some(UniqueFd& fd, std::string& buffer);
@@ -111,7 +115,9 @@ void ChildProcess::State::pump(Clock::time_point until) {
                              {process.err.get(), POLLIN, 0},
                              {writing ? process.in.get() : -1, POLLOUT, 0},
                              {process.pidfd.get(), POLLIN, 0}}};
-  if (poll(fds.data(), fds.size(), poll_timeout(until)) <= 0) {
+  const int ready = poll(fds.data(), fds.size(), poll_timeout(until));
+  may_have_ended = !process.pidfd || ready < 0 || fds[3].revents != 0;
+  if (ready <= 0) {
     return;
   }
   if (fds[0].revents != 0) {
@@ -266,7 +272,7 @@ bool ChildProcess::write(std::string_view bytes, std::chrono::milliseconds timeo
   State& state = *state_;
   const Clock::time_point until = std::min(deadline_in(timeout), state.wall_deadline());
   state.to_write = bytes;
-  while (!state.to_write.empty() && state.process.in && !state.over_limit && !state.ended() &&
+  while (!state.to_write.empty() && state.process.in && !state.over_limit && !state.seen_ended() &&
          Clock::now() < until) {
     state.pump(until);
   }
@@ -289,7 +295,7 @@ std::optional<std::string> ChildProcess::read_line(std::chrono::milliseconds tim
     if (!state.process.out || state.over_limit || Clock::now() >= until) {
       return std::nullopt;
     }
-    if (state.ended()) {
+    if (state.seen_ended()) {
       state.drain();
       return state.take_line();
     }
@@ -309,7 +315,7 @@ ChildResult ChildProcess::wait(const std::function<bool()>& cancelled) {
   State& state = *state_;
   const Clock::time_point deadline = state.wall_deadline();
   std::optional<ChildResult::End> forced;
-  while (!state.reaped && !forced && !state.over_limit && !state.ended()) {
+  while (!state.reaped && !forced && !state.over_limit && !state.seen_ended()) {
     if (Clock::now() >= deadline) {
       forced = ChildResult::End::WallTimeout;
     } else if (cancelled && cancelled()) {

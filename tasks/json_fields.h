@@ -2,6 +2,7 @@
 
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <filesystem>
@@ -128,7 +129,7 @@ private:
 
   const nlohmann::json& json_;
   std::string path_;
-  std::vector<std::string> read_;
+  std::vector<std::string_view> read_; // literals of WINNOW_JSON_FIELDS
 };
 
 template <typename T> inline constexpr bool kIsOptional = false;
@@ -238,6 +239,12 @@ void read_list(const nlohmann::json& json, const std::string& path, List& list) 
     throw_bad_json(path, "a list of " + std::to_string(list.size()));
   }
   for (std::size_t i = 0; i < list.size(); ++i) {
+    if constexpr (std::is_same_v<typename List::value_type, double>) {
+      if (json[i].is_number_float() && std::isfinite(json[i].template get<double>())) {
+        list[i] = json[i].template get<double>(); // without the text of a path for each sample
+        continue;
+      }
+    }
     read_json(json[i], path + "." + std::to_string(i), list[i]);
   }
 }

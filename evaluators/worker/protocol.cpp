@@ -2,6 +2,7 @@
 
 #include "base/json_dump.h"
 #include "base/text.h"
+#include "tasks/json_text.h"
 #include "tasks/plan/resolved_plan_json.h"
 #include "tasks/result/evaluation_codec.h"
 
@@ -56,6 +57,19 @@ std::string line(const json& value) {
   return json_line(value) + "\n";
 }
 
+template <typename T> std::string line_of(const T& message) {
+  std::string out;
+  tasks::append_json(out, message);
+  return out += '\n';
+}
+
+/// {"key": message}
+template <typename T> std::string keyed_line(std::string_view key, const T& message) {
+  std::string out = "{\"" + std::string(key) + "\":";
+  tasks::append_json(out, message);
+  return out += "}\n";
+}
+
 template <typename T> T decoded(const json& value, const std::string& name) {
   T message;
   tasks::read_json(value, name, message);
@@ -75,7 +89,7 @@ void keep_valid_text(RunCaseReport& report) {
 } // namespace
 
 std::string encode(const RunRequest& request) {
-  return line(tasks::write_json(request));
+  return line_of(request);
 }
 
 RunRequest decode_run_request(const std::string& text) {
@@ -83,11 +97,11 @@ RunRequest decode_run_request(const std::string& text) {
 }
 
 std::string encode(const RunCaseReport& report) {
-  return line({{"case", tasks::write_json(report)}});
+  return keyed_line("case", report);
 }
 
 std::string encode_findings(const std::vector<CheckFinding>& findings) {
-  return line({{"findings", tasks::write_json(findings)}});
+  return keyed_line("findings", findings);
 }
 
 std::string encode_end() {
@@ -103,10 +117,13 @@ bool is_ready(const std::string& text) {
 }
 
 std::string encode(const InputsNeeded& needed) {
-  return line({{"needs", tasks::write_json(needed)}});
+  return keyed_line("needs", needed);
 }
 
 std::optional<InputsNeeded> decode_inputs_needed(const std::string& text) {
+  if (!text.starts_with(R"({"needs")")) {
+    return std::nullopt; // does not parse a long report
+  }
   const json message = json::parse(text, nullptr, false);
   if (!message.is_object() || !message.contains("needs")) {
     return std::nullopt;
@@ -139,7 +156,7 @@ bool add_line(RunReport& report, const std::string& text) {
 }
 
 std::string encode(const JudgeRequest& request) {
-  return line(tasks::write_json(request));
+  return line_of(request);
 }
 
 JudgeRequest decode_judge_request(const std::string& text) {
@@ -164,7 +181,7 @@ std::string decode_answered(const std::string& text) {
 }
 
 std::string encode(const JudgeReply& reply) {
-  return line(tasks::write_json(reply));
+  return line_of(reply);
 }
 
 JudgeReply decode_judge_reply(const std::string& text) {

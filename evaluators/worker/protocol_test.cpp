@@ -88,6 +88,17 @@ TEST(Protocol, ReportIsPutTogetherFromItsLines) {
   EXPECT_FALSE(report.findings.at(0).certain);
 }
 
+TEST(Protocol, AQuestionForInputsIsToldFromAReport) {
+  const auto needed = decode_inputs_needed(encode(InputsNeeded{3, 77}));
+  ASSERT_TRUE(needed);
+  EXPECT_EQ(needed->index, 3U);
+  EXPECT_EQ(needed->seed, 77U);
+  for (const std::string& line : {std::string(), std::string("{"), encode(RunCaseReport()),
+                                  std::string(R"({"needs":0})"), encode_end()}) {
+    EXPECT_FALSE(decode_inputs_needed(line)) << line;
+  }
+}
+
 TEST(Protocol, LinesThatAreNotOursAreRefused) {
   RunReport report;
   for (const char* line : {"", "{", "[]", "null", "{\"case\":0}",

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <random>
 #include <vector>
 
@@ -83,12 +82,12 @@ private:
   double above_ = 0;
 };
 
-Interval percentiles(const std::function<double()>& draw, double confidence) {
+template <typename Draw> Interval percentiles(const Draw& draw, double confidence) {
   std::vector<double> draws(kDraws);
   std::generate(draws.begin(), draws.end(), draw);
-  std::sort(draws.begin(), draws.end());
   const double tail = (1 - std::clamp(confidence, 0.0, 1.0)) / 2;
-  return {quantile_of_sorted(draws, tail), quantile_of_sorted(draws, 1 - tail)};
+  const double low = quantile_of(draws, tail);
+  return {low, quantile_of(draws, 1 - tail)};
 }
 
 } // namespace

@@ -39,4 +39,12 @@ double quantile_of_sorted(std::span<const double> sorted, double share) {
   return std::lerp(sorted[below], sorted[above], position - static_cast<double>(below));
 }
 
+double quantile_of(std::vector<double>& values, double share) {
+  const double position = std::clamp(share, 0.0, 1.0) * static_cast<double>(values.size() - 1);
+  const auto below = values.begin() + static_cast<std::ptrdiff_t>(position);
+  std::nth_element(values.begin(), below, values.end());
+  const auto above = below + 1 == values.end() ? below : std::min_element(below + 1, values.end());
+  return std::lerp(*below, *above, position - std::floor(position));
+}
+
 } // namespace winnow::profiling

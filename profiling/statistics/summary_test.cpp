@@ -1,3 +1,4 @@
+#include "profiling/statistics/order.h"
 #include "profiling/statistics/summary.h"
 #include "profiling/statistics/testing/noise_fake.h"
 
@@ -32,6 +33,19 @@ TEST(Summary, OfEvenlyManyLiesBetween) {
   const auto summary = summarize(std::vector<double>{4, 1, 3, 2});
   EXPECT_DOUBLE_EQ(summary->median, 2.5);
   EXPECT_DOUBLE_EQ(summary->first_quartile, 1.75);
+}
+
+TEST(Quantile, IsTheSameForAnyOrder) {
+  std::vector<double> sorted, values;
+  for (int count = 1; count <= 40; ++count) {
+    values.push_back((count * 17) % 41 / 3.0);
+    sorted = values;
+    std::sort(sorted.begin(), sorted.end());
+    for (const double share : {0.0, 0.025, 0.25, 0.5, 0.975, 1.0}) {
+      std::vector<double> any_order = values;
+      EXPECT_EQ(quantile_of(any_order, share), quantile_of_sorted(sorted, share)) << count;
+    }
+  }
 }
 
 TEST(Summary, WhatIsUnknownIsEmpty) {

@@ -59,6 +59,9 @@ template <> struct JsonForm<std::shared_ptr<const ResolvedTensorMap>> {
   static nlohmann::json write(const std::shared_ptr<const ResolvedTensorMap>& map) {
     return map == nullptr ? nlohmann::json() : write_json(*map);
   }
+  static void append(std::string& out, const std::shared_ptr<const ResolvedTensorMap>& map) {
+    map == nullptr ? void(out += "null") : append_json(out, *map);
+  }
   static void read(const nlohmann::json& json, const std::string& path,
                    std::shared_ptr<const ResolvedTensorMap>& map) {
     if (json.is_null()) {
@@ -77,6 +80,9 @@ template <> struct JsonForm<std::shared_ptr<const ResolvedTensorMap>> {
 
 template <> struct JsonForm<ResolvedArgument> {
   static nlohmann::json write(const ResolvedArgument& argument) { return fields_json(argument); }
+  static void append(std::string& out, const ResolvedArgument& argument) {
+    append_fields(out, argument);
+  }
   static void read(const nlohmann::json& json, const std::string& path,
                    ResolvedArgument& argument) {
     read_fields(json, path, argument);
@@ -89,6 +95,10 @@ template <> struct JsonForm<ResolvedArgument> {
 
 nlohmann::json JsonForm<ResolvedPlan>::write(const ResolvedPlan& plan) {
   return fields_json(plan);
+}
+
+void JsonForm<ResolvedPlan>::append(std::string& out, const ResolvedPlan& plan) {
+  append_fields(out, plan);
 }
 
 void JsonForm<ResolvedPlan>::read(const nlohmann::json& json, const std::string& path,

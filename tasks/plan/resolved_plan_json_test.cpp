@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "tasks/plan/plan_test_support.h"
+#include "tasks/plan/resolved_plan_json.h"
 
 #include <cmath>
 #include <limits>
@@ -24,6 +25,7 @@ TEST(ResolvedPlanJson, RoundTrips) {
   const nlohmann::json json = nlohmann::json::parse(nlohmann::json(*outcome.plan).dump());
   const auto copy = json.get<ResolvedPlan>();
   EXPECT_EQ(nlohmann::json(copy), json);
+  EXPECT_EQ(nlohmann::json::parse(json_text(copy)), json);
   EXPECT_EQ(std::get<FillStep>(copy.steps[0]).value, -std::numeric_limits<double>::infinity());
   EXPECT_TRUE(std::isnan(std::get<FillStep>(copy.steps[1]).value));
   EXPECT_EQ(std::get<LaunchStep>(copy.steps[3]).arguments[1].offset_bytes, 20);
@@ -54,6 +56,7 @@ TEST(ResolvedPlanJson, RoundTripsWhatDevicesMustBeAskedFor) {
   const nlohmann::json json = nlohmann::json::parse(nlohmann::json(*outcome.plan).dump());
   const auto copy = json.get<ResolvedPlan>();
   EXPECT_EQ(nlohmann::json(copy), json);
+  EXPECT_EQ(nlohmann::json::parse(json_text(copy)), json);
   EXPECT_TRUE(copy.buffers.back().keep);
   EXPECT_FALSE(copy.buffers.front().keep);
   ASSERT_EQ(copy.prepare.size(), 1U);

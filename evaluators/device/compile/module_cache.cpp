@@ -1,8 +1,9 @@
 #include "evaluators/device/compile/module_cache.h"
 
-#include "base/digest.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json_dump.h"
+#include "evaluators/device/inspect/cache_entry.h"
 
 #include <chrono>
 
@@ -44,7 +45,7 @@ CompileResult ModuleCache::compile(
   }
   CompileResult result = compile_result(*answer, request);
   if (stored && result.verdict == tasks::Verdict::Correct) {
-    result.module = module_path(key);
+    result.module = entry_path(key);
   }
   result.build.from_cache = from_cache;
   result.build.digest = key;
@@ -53,45 +54,39 @@ CompileResult ModuleCache::compile(
   return result;
 }
 
-std::filesystem::path ModuleCache::module_path(const std::string& key) const {
+std::filesystem::path ModuleCache::entry_path(const std::string& key) const {
   return directory_ / (key + extension_);
 }
 
 std::optional<CompileAnswer> ModuleCache::find(const std::string& key) const {
-  const std::filesystem::path path = directory_ / (key + ".json");
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) {
+  const std::filesystem::path path = entry_path(key);
+  if (!is_file(path)) {
     return std::nullopt;
   }
   try {
-    const auto json = nlohmann::json::parse(read_file(path, kMaxAnswerBytes));
-    auto answer = compile_answer_of(json.at("answer"));
-    if (answer.verdict == tasks::Verdict::Correct &&
-        sha256_hex(read_file(module_path(key), kMaxModuleBytes)) !=
-            json.at("module_sha256").get<std::string>()) {
-      return std::nullopt;
-    }
-    return answer;
+    const std::string bytes = read_file(path, kMaxModuleBytes + kMaxAnswerBytes);
+    const auto entry = decode_cache_entry(bytes);
+    return entry ? std::optional(compile_answer_of(nlohmann::json::parse(entry->answer)))
+                 : std::nullopt;
   } catch (const std::exception&) {
-    // The entry is incomplete, truncated or foreign: compile again.
+    // The entry cannot be read or is foreign: compile again.
     return std::nullopt;
   }
 }
 
 void ModuleCache::store(const std::string& key, const CompileAnswer& answer,
                         const std::filesystem::path& built) const {
-  nlohmann::json json{{"answer", compile_answer_json(answer)}, {"module_sha256", ""}};
+  std::string module;
   if (answer.verdict == tasks::Verdict::Correct) {
     std::error_code error;
     if (std::filesystem::symlink_status(built, error).type() !=
         std::filesystem::file_type::regular) {
       throw Error("the compile worker did not write a regular file " + built.string());
     }
-    const std::string bytes = read_file(built, kMaxModuleBytes);
-    json["module_sha256"] = sha256_hex(bytes);
-    write_file_atomic(module_path(key), bytes);
+    module = read_file(built, kMaxModuleBytes);
   }
-  write_file_atomic(directory_ / (key + ".json"), json.dump());
+  write_file_atomic(entry_path(key),
+                    encode(CacheEntry{module, json_line(compile_answer_json(answer))}));
 }
 
 ModuleCache::Built cancelled_compile() {

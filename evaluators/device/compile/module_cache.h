@@ -9,9 +9,9 @@
 
 namespace winnow::evaluators {
 
-/// Compiled modules by content hash. One directory has KEY.EXTENSION and KEY.json for each module.
-/// Several processes may use it at once: each file appears complete, the .json last. A damaged
-/// entry counts as missing.
+/// Compiled modules by content hash. One directory has the file KEY.EXTENSION for each compile; see
+/// CacheEntry. Several processes may use it at once: each file appears complete. A damaged entry
+/// counts as missing.
 class ModuleCache {
 public:
   /// Creates the directory. `extension`: for example ".so". Throws Error.
@@ -34,7 +34,7 @@ private:
   /// child that ran untrusted code wrote `built`, so anything but a plain file throws Error.
   void store(const std::string& key, const CompileAnswer& answer,
              const std::filesystem::path& built) const;
-  std::filesystem::path module_path(const std::string& key) const;
+  std::filesystem::path entry_path(const std::string& key) const;
 
   std::filesystem::path directory_;
   std::string extension_;

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "evaluators/device/inspect/cache_entry.h"
 
 #include <algorithm>
 #include <cctype>
@@ -13,7 +14,8 @@ namespace winnow::evaluators {
 namespace {
 
 constexpr int kFormatVersion = 3;
-constexpr std::uint64_t kMaxModuleFileBytes = std::uint64_t{64} << 20U;
+// A module, and 1 MiB for the answer of its CacheEntry
+constexpr std::uint64_t kMaxModuleFileBytes = std::uint64_t{65} << 20U;
 constexpr std::size_t kMaxHeaderBytes = std::size_t{1} << 20U;
 constexpr std::size_t kMaxArchitectureBytes = 64;
 
@@ -85,7 +87,7 @@ GpuModuleFile decode_gpu_module(std::string_view bytes) {
 GpuModuleFile read_gpu_module(const std::filesystem::path& path) {
   const std::string bytes = read_file(path, kMaxModuleFileBytes);
   try {
-    return decode_gpu_module(bytes);
+    return decode_gpu_module(module_part(bytes));
   } catch (const Error& error) {
     throw Error(path.string() + ": " + error.what(), error.remedy());
   }

@@ -23,7 +23,8 @@ std::string encode(const GpuModuleFile& module);
 /// Throws Error when `bytes` is not a module file. The bytes come from a compiler that read a
 /// candidate.
 GpuModuleFile decode_gpu_module(std::string_view bytes);
-/// decode_gpu_module() for a file. Also throws Error when the file cannot be read.
+/// decode_gpu_module() for a file, or for the module of a CacheEntry. Also throws Error when the
+/// file cannot be read.
 GpuModuleFile read_gpu_module(const std::filesystem::path& path);
 
 } // namespace winnow::evaluators

@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "base/files.h"
+#include "evaluators/device/inspect/cache_entry.h"
 #include "evaluators/device/inspect/gpu_module.h"
 
 #include <gmock/gmock.h>
@@ -27,6 +28,8 @@ TEST(GpuModule, ReadsFilesAndNamesTheOnesItCannotRead) {
   const TemporaryDirectory directory("gpu-module");
   const auto path = directory.path() / "k.module";
   write_file_atomic(path, encode(sample()));
+  EXPECT_EQ(read_gpu_module(path).image, sample().image);
+  write_file_atomic(path, encode(CacheEntry{encode(sample()), "{}"}));
   EXPECT_EQ(read_gpu_module(path).image, sample().image);
   write_file_atomic(path, "nothing");
   try {

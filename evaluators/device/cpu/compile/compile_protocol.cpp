@@ -1,7 +1,7 @@
 #include "evaluators/device/cpu/compile/compile_protocol.h"
 
-#include "base/json_dump.h"
 #include "evaluators/device/compile/compile_request_json.h"
+#include "tasks/json_text.h"
 
 namespace winnow::evaluators {
 
@@ -10,7 +10,7 @@ WINNOW_JSON_FIELDS(CompileJob, request, toolchain, headers, precompiled, directo
                    memory_bytes)
 
 std::string encode(const CompileJob& job) {
-  return json_line(tasks::write_json(job));
+  return tasks::json_text(job);
 }
 
 CompileJob decode_compile_job(const std::string& text) {

@@ -150,8 +150,7 @@ TEST_P(CpuCompilerTest, DamagedCacheEntriesAreBuiltAnew) {
   const CompileResult second = shared->compile(request(kSoftmax, {"softmax<128>"}));
   EXPECT_FALSE(second.build.from_cache);
   EXPECT_EQ(second.verdict, Verdict::Correct);
-  std::filesystem::path answer = first.module;
-  std::ofstream(answer.replace_extension(".json")) << "{";
+  std::ofstream(first.module) << "{";
   EXPECT_FALSE(shared->compile(request(kSoftmax, {"softmax<128>"})).build.from_cache);
 }
 

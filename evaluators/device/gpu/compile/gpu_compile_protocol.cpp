@@ -1,6 +1,6 @@
-#include "base/json_dump.h"
 #include "evaluators/device/compile/compile_request_json.h"
 #include "evaluators/device/gpu/compile/gpu_compile_job.h"
+#include "tasks/json_text.h"
 
 namespace winnow::evaluators {
 
@@ -13,7 +13,7 @@ void to_json(nlohmann::json& json, const GpuToolchain& toolchain) {
 }
 
 std::string encode(const GpuCompileJob& job) {
-  return json_line(tasks::write_json(job));
+  return tasks::json_text(job);
 }
 
 GpuCompileJob decode_gpu_compile_job(const std::string& text) {
