@@ -64,6 +64,11 @@ void restore(TaskState& state, const RunLoopSetup& setup, CandidateShelf& shelf,
              VerdictTally& tally) {
   const std::vector<search::Event> events = setup.journal.search_events(state.row);
   for (const search::Event& event : events) {
+    if (const auto* withdrawn = std::get_if<search::Withdrawn>(&event)) {
+      if (const auto& outcome = state.search->find(withdrawn->candidate)->outcome) {
+        tally.withdraw(state, withdrawn->candidate, *outcome);
+      }
+    }
     state.search->apply(event);
     follow(state, event, tally);
   }
