@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -62,6 +63,9 @@ public:
       make_consumer(stream_of(trusted), pool, pool_subject(pool, trusted) + ".>",
                     std::chrono::nanoseconds(kLease).count(), kMostDeliveries, js_DeliverAll);
     }
+    if (is_new_.exchange(false)) { // so that results come again at once, not after a minute
+      js_DeleteConsumer(nats_.stream_context(), kResultStream, session_.c_str(), nullptr, nullptr);
+    }
     make_consumer(kResultStream, session_, result_subject(session_) + ".>", kResultLease, -1,
                   js_DeliverAll);
     make_consumer(kDeadStream, session_, "", kResultLease, -1, js_DeliverNew);
@@ -80,31 +84,18 @@ public:
   }
 
   bool publish(const JobAddress& address, const std::string& body) override {
-    jsErrCode code{};
-    const natsStatus status =
-        js_Publish(nullptr, nats_.stream_context(), job_subject(address).c_str(), body.data(),
-                   static_cast<int>(body.size()), nullptr, &code);
-    if (code == kSubjectIsTaken) {
-      return false;
-    }
-    nats_.require(status, "store a job");
-    return true;
+    return store_job(address, body) || (is_stranded(address) && replace(address, body));
   }
   /// Deletes the message by its number. Not by js_PurgeStream() with a subject: after that, server
   /// 2.9.10 hands the other jobs of the consumer out no more.
   void withdraw(const JobAddress& address) override {
-    const char* stream = stream_of(address.trusted);
-    natsMsg* message = nullptr;
-    const natsStatus status = js_GetLastMsg(&message, nats_.stream_context(), stream,
-                                            job_subject(address).c_str(), nullptr, nullptr);
-    if (status == NATS_NOT_FOUND) {
+    const std::uint64_t number = number_of(address);
+    if (number == 0) {
       return;
     }
-    nats_.require(status, "find a job");
-    const OwnedMessage owned(message);
     jsErrCode code{};
     const natsStatus deleted =
-        js_DeleteMsg(nats_.stream_context(), stream, natsMsg_GetSequence(message), nullptr, &code);
+        js_DeleteMsg(nats_.stream_context(), stream_of(address.trusted), number, nullptr, &code);
     if (code == jsErrCode{}) { // otherwise its worker was faster
       nats_.require(deleted, "withdraw a job");
     }
@@ -174,6 +165,51 @@ public:
   std::size_t max_message_bytes() const override { return nats_.max_message_bytes(); }
 
 private:
+  /// False: a job of this address is there already.
+  bool store_job(const JobAddress& address, const std::string& body) {
+    jsErrCode code{};
+    const natsStatus status =
+        js_Publish(nullptr, nats_.stream_context(), job_subject(address).c_str(), body.data(),
+                   static_cast<int>(body.size()), nullptr, &code);
+    if (code == kSubjectIsTaken) {
+      return false;
+    }
+    nats_.require(status, "store a job");
+    return true;
+  }
+
+  bool replace(const JobAddress& address, const std::string& body) {
+    withdraw(address);
+    return store_job(address, body);
+  }
+
+  /// The number of the job's message in its stream; 0: there is no such job.
+  std::uint64_t number_of(const JobAddress& address) {
+    natsMsg* message = nullptr;
+    const natsStatus status =
+        js_GetLastMsg(&message, nats_.stream_context(), stream_of(address.trusted),
+                      job_subject(address).c_str(), nullptr, nullptr);
+    if (status == NATS_NOT_FOUND) {
+      return 0;
+    }
+    nats_.require(status, "find a job");
+    return natsMsg_GetSequence(OwnedMessage(message).get());
+  }
+
+  /// The server has the job, but believes that a worker has finished it, and never hands the job
+  /// out. That happens when the server is killed after it has written that the job is finished and
+  /// before it has removed the job.
+  bool is_stranded(const JobAddress& address) {
+    const std::uint64_t number = number_of(address);
+    jsConsumerInfo* info = nullptr;
+    nats_.require(js_GetConsumerInfo(&info, nats_.stream_context(), stream_of(address.trusted),
+                                     address.pool.c_str(), nullptr, nullptr),
+                  "look at the jobs of a pool");
+    const std::uint64_t finished_up_to = info->AckFloor.Stream;
+    jsConsumerInfo_Destroy(info);
+    return number > 0 && number <= finished_up_to;
+  }
+
   void make_stream(const StreamPlan& plan) {
     jsStreamInfo* info = nullptr;
     const natsStatus found =
@@ -304,6 +340,8 @@ private:
   std::string session_;
   NatsConnection nats_;
   OwnedSubscription heartbeats_;
+  /// An earlier coordinator of this session may have died with results that it had not stored.
+  std::atomic<bool> is_new_{true};
   std::mutex mutex_; ///< guards the members below
   OwnedSubscription results_, dead_;
 };

@@ -88,10 +88,12 @@ EvaluationRequest request_of(const std::string& text) {
   return request;
 }
 
-WorkerOnThread::WorkerOnThread(WorkerTransport& transport, Judge judge, bool trusted, bool hasty) {
+WorkerOnThread::WorkerOnThread(WorkerTransport& transport, Judge judge, bool trusted, bool hasty,
+                               const std::string& name) {
   RemoteWorker::Setup setup{.transport = transport,
                             .evaluations = {},
                             .self = heartbeat_of_pool(trusted),
+                            .name = name,
                             .say = [](const std::string&) {}};
   if (hasty) {
     setup.give_back_delay = std::chrono::milliseconds(1);

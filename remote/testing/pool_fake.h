@@ -34,7 +34,8 @@ evaluators::EvaluationRequest request_of(const std::string& text);
 class WorkerOnThread {
 public:
   /// `hasty`: with short waits, for short tests.
-  WorkerOnThread(WorkerTransport& transport, Judge judge, bool trusted = false, bool hasty = true);
+  WorkerOnThread(WorkerTransport& transport, Judge judge, bool trusted = false, bool hasty = true,
+                 const std::string& name = {});
   ~WorkerOnThread();
   void drain_and_join();
   /// Why run() has thrown; empty: it has not.
