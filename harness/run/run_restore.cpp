@@ -79,7 +79,12 @@ void restore(TaskState& state, const RunLoopSetup& setup, CandidateShelf& shelf,
   state.search->apply(search::Resumed{}); // RunLoop::begin_session() logs it
   const search::Individual* baseline = state.search->find(state.baseline);
   if (baseline != nullptr && baseline->outcome) {
-    tally.check_baseline(state, shelf.at(state.baseline).evaluation);
+    const tasks::Evaluation& evaluation = shelf.at(state.baseline).evaluation;
+    const bool is_withdrawn = evaluation.verdict == tasks::Verdict::Infrastructure &&
+                              baseline->outcome->verdict != tasks::Verdict::Infrastructure;
+    if (!is_withdrawn) { // otherwise the baseline is judged again
+      tally.check_baseline(state, evaluation);
+    }
   }
 }
 
