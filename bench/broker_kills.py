@@ -376,6 +376,7 @@ def main():
         sys.exit("broker_kills.py: only root may make network namespaces; try sudo")
     folder = (options.folder or pathlib.Path(f"/tmp/winnow-kills-{options.seed}")).resolve()
     folder.mkdir()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("broker_kills.py: stopped"))  # all processes end
     begin = time.monotonic()
     with Network() as network:
         trial = Trial(options, network, folder)

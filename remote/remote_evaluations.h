@@ -116,7 +116,9 @@ private:
   void send_due_jobs();
   void publish(const std::string& job);
   Job message_of(const Pending& pending);
-  void mark_published(const std::string& job, bool is_taken);
+  void set_published(const std::string& job, std::optional<Clock::time_point> when);
+  bool hand_over(const JobAddress& address, const std::string& body);
+  void count_publication(const std::string& job, bool is_taken);
   void after_reconnection();
   void tend();
   void complain(const std::string& trouble);

@@ -84,7 +84,29 @@ public:
   }
 
   bool publish(const JobAddress& address, const std::string& body) override {
-    return store_job(address, body) || (is_stranded(address) && replace(address, body));
+    jsErrCode code{};
+    const natsStatus status =
+        js_Publish(nullptr, nats_.stream_context(), job_subject(address).c_str(), body.data(),
+                   static_cast<int>(body.size()), nullptr, &code);
+    if (code == kSubjectIsTaken) {
+      return false;
+    }
+    nats_.require(status, "store a job");
+    return true;
+  }
+  bool is_stranded(const JobAddress& address) override {
+    const std::uint64_t number = number_of(address);
+    if (number == 0) {
+      return false;
+    }
+    jsConsumerInfo* info = nullptr;
+    nats_.require(js_GetConsumerInfo(&info, nats_.stream_context(), stream_of(address.trusted),
+                                     address.pool.c_str(), nullptr, nullptr),
+                  "look at the jobs of a pool");
+    const bool was_delivered = number <= info->Delivered.Stream;
+    const auto known = static_cast<std::int64_t>(info->NumPending) + info->NumAckPending;
+    jsConsumerInfo_Destroy(info);
+    return was_delivered && jobs_of(address) > known;
   }
   /// Deletes the message by its number. Not by js_PurgeStream() with a subject: after that, server
   /// 2.9.10 hands the other jobs of the consumer out no more.
@@ -165,24 +187,6 @@ public:
   std::size_t max_message_bytes() const override { return nats_.max_message_bytes(); }
 
 private:
-  /// False: a job of this address is there already.
-  bool store_job(const JobAddress& address, const std::string& body) {
-    jsErrCode code{};
-    const natsStatus status =
-        js_Publish(nullptr, nats_.stream_context(), job_subject(address).c_str(), body.data(),
-                   static_cast<int>(body.size()), nullptr, &code);
-    if (code == kSubjectIsTaken) {
-      return false;
-    }
-    nats_.require(status, "store a job");
-    return true;
-  }
-
-  bool replace(const JobAddress& address, const std::string& body) {
-    withdraw(address);
-    return store_job(address, body);
-  }
-
   /// The number of the job's message in its stream; 0: there is no such job.
   std::uint64_t number_of(const JobAddress& address) {
     natsMsg* message = nullptr;
@@ -196,18 +200,19 @@ private:
     return natsMsg_GetSequence(OwnedMessage(message).get());
   }
 
-  /// The server has the job, but believes that a worker has finished it, and never hands the job
-  /// out. That happens when the server is killed after it has written that the job is finished and
-  /// before it has removed the job.
-  bool is_stranded(const JobAddress& address) {
-    const std::uint64_t number = number_of(address);
-    jsConsumerInfo* info = nullptr;
-    nats_.require(js_GetConsumerInfo(&info, nats_.stream_context(), stream_of(address.trusted),
-                                     address.pool.c_str(), nullptr, nullptr),
-                  "look at the jobs of a pool");
-    const std::uint64_t finished_up_to = info->AckFloor.Stream;
-    jsConsumerInfo_Destroy(info);
-    return number > 0 && number <= finished_up_to;
+  /// How many jobs the server has of this pool, for workers of this kind.
+  std::int64_t jobs_of(const JobAddress& address) {
+    const std::string subjects = pool_subject(address.pool, address.trusted) + ".>";
+    jsOptions options;
+    jsOptions_Init(&options);
+    options.Stream.Info.SubjectsFilter = subjects.c_str();
+    jsStreamInfo* info = nullptr;
+    nats_.require(js_GetStreamInfo(&info, nats_.stream_context(), stream_of(address.trusted),
+                                   &options, nullptr),
+                  "count the jobs of a pool");
+    const int count = info->State.Subjects == nullptr ? 0 : info->State.Subjects->Count;
+    jsStreamInfo_Destroy(info);
+    return count;
   }
 
   void make_stream(const StreamPlan& plan) {

@@ -59,6 +59,12 @@ public:
     }
     return !is_there;
   }
+  bool is_stranded(const JobAddress& address) override {
+    const auto lock = locked();
+    return std::any_of(broker_.jobs_.begin(), broker_.jobs_.end(), [&](const auto& job) {
+      return job.address == address && job.holder == BrokerFake::kNobody;
+    });
+  }
   void withdraw(const JobAddress& address) override {
     const auto lock = locked();
     broker_.jobs_.remove_if([&](const auto& job) { return job.address == address; });
@@ -272,6 +278,13 @@ void BrokerFake::come_back(bool empty) {
     }
   }
   changed_.notify_all();
+}
+
+void BrokerFake::strand_jobs() {
+  const std::lock_guard lock(mutex_);
+  for (StoredJob& job : jobs_) {
+    job.holder = job.holder.empty() ? kNobody : job.holder;
+  }
 }
 
 void BrokerFake::lose_worker(const std::string& name) {

@@ -31,6 +31,8 @@ public:
   void come_back(bool empty);
   /// The leases of the worker's jobs end.
   void lose_worker(const std::string& name);
+  /// From now on no worker gets the jobs that are queued, although the broker keeps them.
+  void strand_jobs();
   /// Puts a result into the broker as if the worker had published it.
   void forge_result(const JobAddress& address, const std::string& worker, const std::string& body);
 
@@ -41,6 +43,7 @@ public:
 private:
   friend class CoordinatorFake;
   friend class WorkerFake;
+  static constexpr const char* kNobody = "nobody"; ///< holds a stranded job
   struct StoredJob {
     JobAddress address;
     std::string body;

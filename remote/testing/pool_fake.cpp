@@ -143,10 +143,9 @@ evaluators::TakeResult Results::taker() {
   };
 }
 
-bool Results::wait_for(std::size_t count) {
+bool Results::wait_for(std::size_t count, std::chrono::milliseconds time) {
   std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, std::chrono::seconds(10),
-                           [&] { return results_.size() >= count; });
+  return changed_.wait_for(lock, time, [&] { return results_.size() >= count; });
 }
 
 std::map<std::string, int> Results::counts() const {

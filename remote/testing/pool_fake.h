@@ -4,6 +4,7 @@
 #include "remote/remote_evaluations.h"
 #include "remote/remote_worker.h"
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -53,8 +54,8 @@ private:
 class Results {
 public:
   evaluators::TakeResult taker();
-  /// Waits for so many results; false: they did not come in ten seconds.
-  bool wait_for(std::size_t count);
+  /// Waits for so many results; false: they did not come in time.
+  bool wait_for(std::size_t count, std::chrono::milliseconds time = std::chrono::seconds(10));
   /// How often each request had a result.
   std::map<std::string, int> counts() const;
   std::vector<evaluators::EvaluationResult> all() const;
