@@ -140,16 +140,20 @@ private:
 
 TEST(RemoteEvaluations, NoResultOfAWorkerComesAfterItsQuarantine) {
   test::BrokerFake broker;
-  const auto transport = broker.coordinator("session");
-  WorkerRoster roster("pool");
-  Order order;
   RemoteSession session{"pool", test::pool_rules(), "secret"};
   session.rules.quarantined = {"known"};
+  const auto transport = broker.coordinator(session.id());
+  transport->set_pool_rules("pool", encode(session.rules));
+  WorkerRoster roster("pool");
+  Order order;
   Patience patience;
   patience.results = patience.pass_on = milliseconds(5);
+  patience.other_worker = milliseconds(100);
   RemoteEvaluations evaluations(
       {*transport, roster, session,
-       [&](const EvaluationResult& result) { order.add(result.evaluations.front().worker); },
+       [&](const EvaluationResult& result) {
+         order.add(result.fault.empty() ? result.evaluations.front().worker : result.fault);
+       },
        [](const std::string&) {}, patience});
   evaluations.watch_quarantines([&](const std::string& worker) { order.add("-" + worker); });
   EXPECT_THAT(order.all(), testing::ElementsAre("-known"));
@@ -159,7 +163,8 @@ TEST(RemoteEvaluations, NoResultOfAWorkerComesAfterItsQuarantine) {
   for (int i = 0; i < 40; ++i) {
     evaluations.submit(request_of("kernel " + std::to_string(i)));
   }
-  ASSERT_TRUE(comes_true([&] { return order.all().size() == 42; }));
+  ASSERT_TRUE(comes_true([&] { return order.all().size() == 42; }))
+      << testing::PrintToString(order.all());
   const std::vector<std::string> all = order.all();
   const auto found_out = std::find(all.begin(), all.end(), "-liar");
   ASSERT_NE(found_out, all.end());
