@@ -329,6 +329,25 @@ TEST(RemoteEvaluations, AJobThatNoWorkerFinishesIsAFaultOfTheMachine) {
   }));
 }
 
+TEST(RemoteEvaluations, AResultThatIsTooLargeForTheBrokerIsAFaultThatSaysSo) {
+  test::BrokerFake broker;
+  Coordinator coordinator(broker);
+  const auto transport = broker.worker(named("a"));
+  constexpr std::size_t kMost = 100'000; // more than a job
+  broker.take_at_most(kMost);
+  test::WorkerOnThread worker(*transport, [](const EvaluationRequest& request, const auto& stop) {
+    std::vector<tasks::Evaluation> large = judge_correct(request, stop);
+    large.front().detail = std::string(kMost, 'x');
+    return large;
+  });
+  submit_many(coordinator, 1);
+  ASSERT_TRUE(coordinator.results().wait_for(1));
+  EXPECT_THAT(coordinator.results().all().front().fault,
+              testing::AllOf(HasSubstr("bytes, but the broker takes messages of at most 100000"),
+                             HasSubstr("raise max_payload")));
+  EXPECT_EQ(worker.failure(), "") << "the machine is in order";
+}
+
 TEST(RemoteEvaluations, AFaultCanBeTriedAgain) {
   test::BrokerFake broker;
   Coordinator coordinator(broker);
