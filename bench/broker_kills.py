@@ -26,6 +26,7 @@ HOSTS = {"broker": "10.77.0.1", "coordinator": "10.77.0.2", "workers": "10.77.0.
 URL = f"nats://{HOSTS['broker']}:{PORT}"
 WORKERS_OF_A_PROCESS = 4
 SHARE = {"worker": 0.4, "coordinator": 0.35, "broker": 0.25}
+AFTERMATH_S = 5  # what a kill has caused may begin so much later
 LAST_RUN_S = 900  # for the last run to end in peace
 CONFIG = """[run]
 name = "{name}"
@@ -329,7 +330,7 @@ class Trial:
         for entries in begun.values():
             entries.sort()
             for before, after in zip(entries, entries[1:]):
-                since = {kind for at, kind in self.kill_times if before[0] <= at <= after[0]}
+                since = {kind for at, kind in self.kill_times if before[0] - AFTERMATH_S <= at <= after[0]}
                 cause = "worker" if before[1] else next((kind for kind in ("broker", "coordinator") if kind in since), "none")
                 causes[cause] += 1
         return len(begun), causes

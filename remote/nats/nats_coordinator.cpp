@@ -22,8 +22,8 @@ constexpr std::int64_t kResultLease = 60 * kSecond;
 constexpr std::int64_t kDuplicateWindow = 3'600 * kSecond;
 constexpr std::int64_t kMostResultBytes = std::int64_t{8} << 30;
 constexpr std::int64_t kMostPending = 20'000; // deliveries without an answer, of a consumer
-constexpr int kResultsAtOnce = 64;
-constexpr int kNoticesAtOnce = 16;
+constexpr std::size_t kResultsAtOnce = 64;
+constexpr std::size_t kNoticesAtOnce = 16;
 constexpr milliseconds kPeek{20};
 // Error codes of JetStream that the client library does not name.
 constexpr jsErrCode kSubjectIsTaken = static_cast<jsErrCode>(10077);
@@ -147,9 +147,10 @@ public:
       from = results_.get();
     }
     std::vector<ArrivedResult> arrived;
-    append(nats_.fetch(from, 1, wait), arrived);
-    if (const int more = arrived.empty() ? 0 : waiting_after(arrived.front()); more > 0) {
-      append(nats_.fetch(from, more, kPeek), arrived);
+    for (OwnedMessage message = nats_.fetch(from, wait); message;) {
+      const bool are_more = arrived.size() + 1 < kResultsAtOnce && are_waiting_after(message.get());
+      arrived.push_back(result_in(std::move(message)));
+      message = are_more ? nats_.fetch(from, kPeek) : nullptr;
     }
     return arrived;
   }
@@ -164,7 +165,11 @@ public:
       dead_ = nats_.pull(kDeadStream, session_, "");
     }
     std::vector<JobAddress> jobs;
-    for (const OwnedMessage& notice : nats_.fetch(dead_.get(), kNoticesAtOnce, kPeek)) {
+    while (jobs.size() < kNoticesAtOnce) {
+      const OwnedMessage notice = nats_.fetch(dead_.get(), kPeek);
+      if (!notice) {
+        break;
+      }
       if (auto job = job_in(body_of(notice.get()))) {
         jobs.push_back(std::move(*job));
       }
@@ -300,24 +305,22 @@ private:
                   "store " + key);
   }
 
-  /// How many results the server has after this one.
-  static int waiting_after(const ArrivedResult& result) {
+  /// Whether the server has messages after this one.
+  static bool are_waiting_after(natsMsg* message) {
     jsMsgMetaData* facts = nullptr;
-    if (natsMsg_GetMetaData(&facts, static_cast<natsMsg*>(result.receipt.get())) != NATS_OK) {
-      return 0;
+    if (natsMsg_GetMetaData(&facts, message) != NATS_OK) {
+      return false;
     }
-    const std::uint64_t count = facts->NumPending;
+    const bool are_waiting = facts->NumPending > 0;
     jsMsgMetaData_Destroy(facts);
-    return static_cast<int>(std::min<std::uint64_t>(count, kResultsAtOnce));
+    return are_waiting;
   }
 
-  static void append(std::vector<OwnedMessage> messages, std::vector<ArrivedResult>& arrived) {
-    for (OwnedMessage& message : messages) { // wresult.SESSION.JOB.WORKER
-      const auto tokens = tokens_of(natsMsg_GetSubject(message.get()));
-      std::string body = body_of(message.get());
-      arrived.push_back({tokens.at(2), tokens.at(3), std::move(body),
-                         Receipt(message.release(), natsMsg_Destroy)});
-    }
+  static ArrivedResult result_in(OwnedMessage message) { // wresult.SESSION.JOB.WORKER
+    const auto tokens = tokens_of(natsMsg_GetSubject(message.get()));
+    std::string body = body_of(message.get());
+    return {tokens.at(2), tokens.at(3), std::move(body),
+            Receipt(message.release(), natsMsg_Destroy)};
   }
 
   /// The job of this session that the server's notice is about; nullopt: there is none (any more).
