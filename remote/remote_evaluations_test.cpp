@@ -1,10 +1,9 @@
 #include "base/error.h"
 #include "remote/remote_evaluations.h"
 #include "remote/testing/broker_fake.h"
-#include "remote/testing/judges_fake.h"
+#include "remote/testing/pool_fake.h"
 #include "tasks/plan/kernel_file.h"
 
-#include <algorithm>
 #include <atomic>
 #include <future>
 #include <latch>
@@ -119,56 +118,6 @@ TEST(RemoteEvaluations, AJobThatTheBrokerStrandedIsPublishedAgain) {
   broker.come_back(false);
   ASSERT_TRUE(coordinator.results().wait_for(3));
   expect_one_each(coordinator.results(), requests);
-}
-
-/// Results and quarantines in the order in which they were passed on: workers' names, and "-liar".
-class Order {
-public:
-  void add(const std::string& what) {
-    const std::lock_guard lock(mutex_);
-    all_.push_back(what);
-  }
-  std::vector<std::string> all() const {
-    const std::lock_guard lock(mutex_);
-    return all_;
-  }
-
-private:
-  mutable std::mutex mutex_;
-  std::vector<std::string> all_;
-};
-
-TEST(RemoteEvaluations, NoResultOfAWorkerComesAfterItsQuarantine) {
-  test::BrokerFake broker;
-  RemoteSession session{"pool", test::pool_rules(), "secret"};
-  session.rules.quarantined = {"known"};
-  const auto transport = broker.coordinator(session.id());
-  transport->set_pool_rules("pool", encode(session.rules));
-  WorkerRoster roster("pool");
-  Order order;
-  Patience patience;
-  patience.results = patience.pass_on = milliseconds(5);
-  patience.other_worker = milliseconds(100);
-  RemoteEvaluations evaluations(
-      {*transport, roster, session,
-       [&](const EvaluationResult& result) {
-         order.add(result.fault.empty() ? result.evaluations.front().worker : result.fault);
-       },
-       [](const std::string&) {}, patience});
-  evaluations.watch_quarantines([&](const std::string& worker) { order.add("-" + worker); });
-  EXPECT_THAT(order.all(), testing::ElementsAre("-known"));
-  const auto a = broker.worker(named("a")), liar = broker.worker(named("liar"));
-  test::WorkerOnThread first(*a, test::honest_judge());
-  test::WorkerOnThread second(*liar, test::lying_judge("repeats its results"));
-  for (int i = 0; i < 40; ++i) {
-    evaluations.submit(request_of("kernel " + std::to_string(i)));
-  }
-  ASSERT_TRUE(comes_true([&] { return order.all().size() == 42; }))
-      << testing::PrintToString(order.all());
-  const std::vector<std::string> all = order.all();
-  const auto found_out = std::find(all.begin(), all.end(), "-liar");
-  ASSERT_NE(found_out, all.end());
-  EXPECT_EQ(std::count(found_out, all.end(), "liar"), 0);
 }
 
 TEST(RemoteEvaluations, WorkersSeeNoHeldOutShape) {

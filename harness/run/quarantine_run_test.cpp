@@ -179,7 +179,8 @@ TEST_P(QuarantineRunTest, GoesOnWhereverItsProcessDies) {
       break; // the run has fewer writes
     } catch (const test::Crash&) {
       const RunOutcome resumed = finish();
-      ASSERT_EQ(resumed.end, End::Finished) << "after a crash at write " << nth << ": " << resumed.message;
+      ASSERT_EQ(resumed.end, End::Finished)
+          << "after a crash at write " << nth << ": " << resumed.message;
       if (workers_.is_found_out) {
         expect_nothing_rests_on_the_liar();
       }
