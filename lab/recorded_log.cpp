@@ -62,6 +62,12 @@ private:
       return what.candidate == faulted.candidate && what.turns == faulted.turns;
     });
   }
+  /// A replay knows only the evaluation that counts in the end.
+  void on(const search::Withdrawn& withdrawn) {
+    std::erase_if(log_.judgements_, [&](const auto& judgement) {
+      return judgement.what.candidate == withdrawn.candidate && !judgement.what.is_heat();
+    });
+  }
   template <typename Other> void on(const Other& /*event*/) {}
 
   /// False: no evaluation that fits has begun.

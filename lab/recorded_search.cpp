@@ -80,6 +80,7 @@ private:
       begun_.erase(begun);
     }
   }
+  void on(const search::Withdrawn& withdrawn) { judged_[withdrawn.candidate].outcome = {}; }
   template <typename Other> void on(const Other& /*event*/) {}
 
   void add_parent(const search::Ask& ask, RecordedCall& call) const {

@@ -1,6 +1,9 @@
 #include "lab/replay.h"
 #include "lab/testing/landscape_fake.h"
 
+#include <algorithm>
+#include <variant>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -99,6 +102,21 @@ TEST(RecordedCalls, KnowTheStateOfTheParentAndTheGain) {
     best += call.gain();
   }
   EXPECT_GT(best, 0);
+}
+
+TEST(RecordedCalls, HaveTheEvaluationThatCountsInTheEnd) {
+  RecordedSearch log = recorded("one-plus-one", 1);
+  const auto last = std::find_if(log.events.rbegin(), log.events.rend(), [](const auto& event) {
+    return std::holds_alternative<search::Added>(event);
+  });
+  const search::CandidateId candidate = std::get<search::Added>(*last).candidate;
+  search::Outcome wrong;
+  wrong.verdict = tasks::Verdict::Wrong;
+  log.events.emplace_back(search::Withdrawn{candidate, {}});
+  log.events.emplace_back(search::Decided{search::Evaluate{candidate}, {}});
+  log.events.emplace_back(search::Evaluated{candidate, wrong});
+  EXPECT_EQ(calls_of(log).back().outcome.verdict, tasks::Verdict::Wrong);
+  EXPECT_EQ(replay(log, log.policy).replayed, 16U);
 }
 
 } // namespace

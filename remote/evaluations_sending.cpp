@@ -139,15 +139,40 @@ void RemoteEvaluations::publish(const std::string& job) {
                           body.size(), setup_.transport.max_message_bytes()));
     return;
   }
-  mark_published(job, setup_.transport.publish(pending->address, body));
+  set_published(job, Clock::now()); // before: a result that is refused begins anew
+  try {
+    count_publication(job, hand_over(pending->address, body));
+  } catch (const Error&) {
+    set_published(job, std::nullopt);
+    throw;
+  }
 }
 
-void RemoteEvaluations::mark_published(const std::string& job, bool is_taken) {
+void RemoteEvaluations::set_published(const std::string& job,
+                                      std::optional<Clock::time_point> when) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = pending_.find(job); found != pending_.end()) {
+    found->second.published = when;
+  }
+}
+
+/// False: the broker has the job already.
+bool RemoteEvaluations::hand_over(const JobAddress& address, const std::string& body) {
+  if (setup_.transport.publish(address, body)) {
+    return true;
+  }
+  if (setup_.roster.held(address.job) || !setup_.transport.is_stranded(address)) {
+    return false;
+  }
+  setup_.transport.withdraw(address);
+  return setup_.transport.publish(address, body);
+}
+
+void RemoteEvaluations::count_publication(const std::string& job, bool is_taken) {
   bool is_lost = false;
   {
     const std::lock_guard lock(mutex_);
     if (const auto found = pending_.find(job); found != pending_.end()) {
-      found->second.published = Clock::now();
       found->second.publications += is_taken ? 1 : 0;
       is_lost = found->second.publications > kMostPublications;
     }

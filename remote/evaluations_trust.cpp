@@ -84,7 +84,7 @@ void RemoteEvaluations::settle(Pending pending) {
   if (pending.answers.size() > 1) {
     settle_by(rule(pending.answers, !others(pending).empty()), std::move(pending));
   } else if (!needs_second(pending)) {
-    deliver(pending, pending.answers.front());
+    deliver(std::move(pending), 0);
   } else if (others(pending).empty()) {
     settle_alone(std::move(pending));
   } else {
@@ -108,7 +108,7 @@ void RemoteEvaluations::settle_alone(Pending pending) {
     answer.result.evaluations.front().unranked =
         "only the worker '" + answer.worker + "', which is not trusted, has judged the kernel";
   }
-  deliver(pending, answer);
+  deliver(std::move(pending), 0);
 }
 
 void RemoteEvaluations::settle_by(const Ruling& ruling, Pending pending) {
@@ -134,7 +134,7 @@ void RemoteEvaluations::settle_by(const Ruling& ruling, Pending pending) {
       trust_.was_right(answers[i].worker, false);
     }
   }
-  deliver(pending, answers[ruling.counts]);
+  deliver(std::move(pending), ruling.counts);
 }
 
 bool RemoteEvaluations::needs_second(const Pending& pending) const {
@@ -161,7 +161,7 @@ bool RemoteEvaluations::would_lead(const Pending& pending, const Answer& answer)
   }
   const std::lock_guard lock(mutex_);
   const auto best = best_.find(pending.request.task->digest);
-  return best == best_.end() || evaluation.speedup > best->second ||
+  return best == best_.end() || evaluation.speedup > best->second.speedup ||
          (evaluation.race && evaluation.race->verdict == "faster");
 }
 
@@ -197,7 +197,8 @@ bool RemoteEvaluations::asks_trusted(const Pending& pending) const {
 }
 
 void RemoteEvaluations::ask_another(Pending pending) {
-  pending.address.trusted = asks_trusted(pending);
+  pending.address.trusted =
+      pending.request.depth == Depth::HeldOut || asks_trusted(pending); // else shapes would leak
   pending.address.job = setup_.session.job_of(
       fmt::format("{} answer {}{}", pending.request.id, pending.answers.size() + 1,
                   pending.by_any_worker ? " of any worker" : ""));
@@ -208,16 +209,49 @@ void RemoteEvaluations::ask_another(Pending pending) {
   insert(std::move(pending));
 }
 
-void RemoteEvaluations::deliver(const Pending& pending, const Answer& answer) {
+/// The answer counts, unless its worker has been quarantined meanwhile.
+void RemoteEvaluations::deliver(Pending pending, std::size_t index) {
+  if (pass_result_on(pending, pending.answers[index])) {
+    plant_canary(pending.request);
+  } else {
+    settle_without_quarantined(std::move(pending));
+  }
+}
+
+bool RemoteEvaluations::pass_result_on(const Pending& pending, const Answer& answer) {
+  const bool leads = would_lead(pending, answer);
+  const std::lock_guard order(telling_);
+  if (trust_.is_quarantined(answer.worker)) {
+    return false;
+  }
   const Evaluation& evaluation = answer.result.evaluations.front();
-  if (would_lead(pending, answer) && evaluation.unranked.empty()) {
+  if (leads && evaluation.unranked.empty()) {
     const std::lock_guard lock(mutex_);
-    double& best = best_[pending.request.task->digest];
-    best = std::max(best, evaluation.speedup);
+    Best& best = best_[pending.request.task->digest];
+    best = evaluation.speedup > best.speedup ? Best{evaluation.speedup, answer.worker} : best;
   }
   trust_.count(answer.worker);
   setup_.done(answer.result);
-  plant_canary(pending.request);
+  return true;
+}
+
+void RemoteEvaluations::settle_without_quarantined(Pending pending) {
+  std::erase_if(pending.answers,
+                [this](const Answer& answer) { return trust_.is_quarantined(answer.worker); });
+  if (pending.answers.empty()) {
+    pending.by_any_worker = pending.request.depth != Depth::HeldOut;
+    ask_another(std::move(pending));
+  } else {
+    settle(std::move(pending));
+  }
+}
+
+void RemoteEvaluations::watch_quarantines(evaluators::TakeQuarantine take) {
+  const std::lock_guard order(telling_);
+  tell_quarantine_ = std::move(take);
+  for (const std::string& worker : trust_.quarantined()) {
+    tell_quarantine_(worker);
+  }
 }
 
 void RemoteEvaluations::end_without_result(Pending pending, const std::string& fault) {
@@ -230,14 +264,23 @@ void RemoteEvaluations::end_without_result(Pending pending, const std::string& f
 }
 
 void RemoteEvaluations::blame(const std::string& worker, int marks, const std::string& why) {
-  if (!trust_.mark(worker, marks)) {
-    return;
+  {
+    const std::lock_guard order(telling_);
+    if (!trust_.mark(worker, marks)) {
+      return;
+    }
+    if (tell_quarantine_) {
+      tell_quarantine_(worker);
+    }
   }
-  setup_.warn(
-      fmt::format("worker '{0}' is quarantined: {1}. Its results do not count any more. {2} "
-                  "results of '{0}' have counted since another worker confirmed one. Remove the "
-                  "user '{0}' from the broker's passwords.conf",
-                  worker, why, trust_.unchecked(worker)));
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(best_, [&](const auto& best) { return best.second.worker == worker; });
+  }
+  setup_.warn(fmt::format("worker '{0}' is quarantined: {1}. No result of '{0}' counts any more, "
+                          "and a run judges the kernels again that '{0}' has judged. Remove the "
+                          "user '{0}' from the broker's passwords.conf",
+                          worker, why));
   try {
     setup_.transport.set_pool_rules(setup_.session.pool, encode(rules()));
   } catch (const Error&) { // after_reconnection() tells the rules again

@@ -83,6 +83,10 @@ public:
   virtual void put_task(const std::string& digest, const std::string& text) = 0;
   /// Queues a job. False: a job of this address is queued or at work already.
   virtual bool publish(const JobAddress& address, const std::string& body) = 0;
+  /// Whether the broker has the job, but as far as it tells will never hand it out: a broker that
+  /// was killed may know that a worker has finished a job, and have the job all the same. Also true
+  /// of some jobs that a worker has, if another job is stranded.
+  virtual bool is_stranded(const JobAddress& address) = 0;
   /// Removes the job, also from the worker that has it. Does nothing if there is no such job.
   virtual void withdraw(const JobAddress& address) = 0;
   /// Removes the results of this session, and what prepare() made for it.

@@ -1,13 +1,9 @@
 // Pools with simulated workers, of which one may lie.
-#include "base/digest.h"
-#include "base/draws.h"
 #include "remote/remote_evaluations.h"
 #include "remote/testing/broker_fake.h"
-#include "remote/testing/evaluation_fake.h"
-#include "remote/testing/pool_fake.h"
+#include "remote/testing/judges_fake.h"
 
 #include <atomic>
-#include <cmath>
 #include <iostream>
 #include <map>
 #include <thread>
@@ -26,19 +22,6 @@ using testing::HasSubstr;
 
 constexpr int kOutstanding = 6;
 constexpr std::size_t kMostJobsOfALiar = 40;
-
-/// What an honest machine finds: a third of the kernels is wrong, and the others differ in speed.
-test::SimulatedKernel truth(const EvaluationRequest& request) {
-  if (request.text.find("return;") != std::string::npos) {
-    return {1, 0.02, Verdict::UnwrittenOutput}; // a canary
-  }
-  if (request.text.find("// kernel") == std::string::npos) {
-    return {1, 0.02, Verdict::Correct}; // the baseline, as a canary
-  }
-  Draws draws(1, request.text);
-  const bool is_wrong = draws.uniform() < 1.0 / 3;
-  return {0.6 + draws.uniform(), 0.02, is_wrong ? Verdict::Wrong : Verdict::Correct};
-}
 
 using Workers = std::map<std::string, test::Judge>;
 
@@ -112,20 +95,11 @@ private:
   std::unique_ptr<RemoteEvaluations> evaluations_;
 };
 
-/// On a machine that is slower or faster against its baseline than others of its model.
-test::Judge honest(double factor = 1) {
-  return [factor](const EvaluationRequest& request, const std::stop_token&) {
-    test::SimulatedKernel kernel = truth(request);
-    kernel.speedup *= kernel.speedup == 1 ? 1 : factor;
-    return std::vector{test::simulated_evaluation(request, kernel)};
-  };
-}
-
 /// Counts the jobs of the liar until the coordinator knows.
 void expect_caught(const std::string& what, const test::Judge& lie) {
   std::atomic<std::size_t> jobs{0};
-  Pool pool({{"a", honest()},
-             {"b", honest()},
+  Pool pool({{"a", test::honest_judge()},
+             {"b", test::honest_judge()},
              {"liar", [&](const EvaluationRequest& request, const std::stop_token& stop) {
                 ++jobs;
                 return lie(request, stop);
@@ -138,63 +112,17 @@ void expect_caught(const std::string& what, const test::Judge& lie) {
   EXPECT_THAT(pool.rules(), HasSubstr(R"("quarantined":["liar"])"));
 }
 
-TEST(LyingWorkers, OneThatCallsEverythingCorrectIsCaught) {
-  expect_caught("calls everything correct", [](const auto& request, const auto&) {
-    test::SimulatedKernel kernel = truth(request);
-    kernel.verdict = Verdict::Correct;
-    return std::vector{test::simulated_evaluation(request, kernel)};
-  });
-}
-
-TEST(LyingWorkers, OneThatHalvesItsTimesIsCaught) {
-  expect_caught("halves its times", [](const auto& request, const auto&) {
-    test::SimulatedKernel kernel = truth(request);
-    kernel.speedup *= 2;
-    return std::vector{test::simulated_evaluation(request, kernel)};
-  });
-}
-
-TEST(LyingWorkers, OneThatHalvesTimesAfterwardsIsCaught) {
-  expect_caught("halves its medians", [](const auto& request, const auto&) {
-    Evaluation evaluation = test::simulated_evaluation(request, truth(request));
-    for (tasks::CaseResult& timed : evaluation.cases) {
-      timed.median_ns /= 2;
-      timed.speedup *= 2;
-    }
-    evaluation.speedup *= 2;
-    return std::vector{evaluation};
-  });
-}
-
-TEST(LyingWorkers, OneThatRepeatsItsResultsIsCaught) {
-  auto first = std::make_shared<std::vector<Evaluation>>();
-  expect_caught("repeats its results", [first](const auto& request, const auto&) {
-    if (first->empty()) {
-      first->push_back(test::simulated_evaluation(request, {}));
-    }
-    return *first;
-  });
-}
-
-TEST(LyingWorkers, OneThatRepeatsItsSamplesWithFreshSeedsIsCaught) {
-  auto first = std::make_shared<std::optional<Evaluation>>();
-  expect_caught("repeats its samples", [first](const auto& request, const auto&) {
-    Evaluation fresh = test::simulated_evaluation(request, {});
-    if (!*first) {
-      *first = fresh;
-    }
-    Evaluation repeated = **first;
-    repeated.seed = fresh.seed;
-    for (std::size_t i = 0; i < repeated.cases.size(); ++i) {
-      repeated.cases[i].seed = fresh.cases.at(i).seed;
-    }
-    return std::vector{repeated};
-  });
+TEST(LyingWorkers, EachIsCaught) {
+  for (const std::string& lie : test::lies()) {
+    expect_caught(lie, test::lying_judge(lie));
+  }
 }
 
 TEST(LyingWorkers, NoHonestWorkerIsQuarantined) {
   constexpr int kJobs = 200;
-  Pool pool({{"a", honest(0.97)}, {"b", honest()}, {"c", honest(1.03)}});
+  Pool pool({{"a", test::honest_judge(0.97)},
+             {"b", test::honest_judge()},
+             {"c", test::honest_judge(1.03)}});
   ASSERT_TRUE(pool.judge(kJobs)) << pool.warnings();
   EXPECT_THAT(pool.warnings(), testing::Not(HasSubstr("quarantined")));
   for (const auto& result : pool.results().all()) {
@@ -208,7 +136,7 @@ TEST(LyingWorkers, NoHonestWorkerIsQuarantined) {
 }
 
 TEST(LyingWorkers, WithoutASecondWorkerNothingLeads) {
-  Pool pool({{"a", honest()}});
+  Pool pool({{"a", test::honest_judge()}});
   ASSERT_TRUE(pool.judge(20));
   double best = 0;
   for (const auto& result : pool.results().all()) {
@@ -222,7 +150,7 @@ TEST(LyingWorkers, WithoutASecondWorkerNothingLeads) {
 }
 
 TEST(LyingWorkers, ATrustedWorkerIsEnough) {
-  Pool pool({{"a", honest()}}, "a");
+  Pool pool({{"a", test::honest_judge()}}, "a");
   ASSERT_TRUE(pool.judge(20));
   for (const auto& result : pool.results().all()) {
     EXPECT_EQ(result.evaluations.front().unranked, "");
@@ -231,11 +159,11 @@ TEST(LyingWorkers, ATrustedWorkerIsEnough) {
 
 TEST(LyingWorkers, ATrustedWorkerOverrulesALiar) {
   std::atomic<int> jobs{0};
-  Pool pool({{"a", honest()},
+  Pool pool({{"a", test::honest_judge()},
              {"liar",
               [&](const EvaluationRequest& request, const std::stop_token&) {
                 ++jobs;
-                test::SimulatedKernel kernel = truth(request);
+                test::SimulatedKernel kernel = test::kernel_of(request);
                 kernel.speedup *= 3;
                 return std::vector{test::simulated_evaluation(request, kernel)};
               }}},

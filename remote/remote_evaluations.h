@@ -86,6 +86,7 @@ public:
   evaluators::SittingAnswer hold(const evaluators::SittingRequest& request,
                                  const std::stop_token& stop,
                                  const evaluators::HoldProgress& progress) override;
+  void watch_quarantines(evaluators::TakeQuarantine take) override;
   void stop() override;
 
 private:
@@ -115,7 +116,9 @@ private:
   void send_due_jobs();
   void publish(const std::string& job);
   Job message_of(const Pending& pending);
-  void mark_published(const std::string& job, bool is_taken);
+  void set_published(const std::string& job, std::optional<Clock::time_point> when);
+  bool hand_over(const JobAddress& address, const std::string& body);
+  void count_publication(const std::string& job, bool is_taken);
   void after_reconnection();
   void tend();
   void complain(const std::string& trouble);
@@ -147,7 +150,9 @@ private:
   std::vector<WorkerRoster::Worker> others(const Pending& pending) const;
   bool asks_trusted(const Pending& pending) const;
   void ask_another(Pending pending);
-  void deliver(const Pending& pending, const Answer& answer);
+  void deliver(Pending pending, std::size_t index);
+  bool pass_result_on(const Pending& pending, const Answer& answer);
+  void settle_without_quarantined(Pending pending);
   void end_without_result(Pending pending, const std::string& fault);
   void blame(const std::string& worker, int marks, const std::string& why);
   void plant_canary(const evaluators::EvaluationRequest& like);
@@ -178,10 +183,19 @@ private:
   std::set<std::string> answered_;                      ///< jobs whose result counts
   std::vector<ArrivedResult> arrived_;                  ///< for the sending thread
   std::vector<std::pair<Pending, std::string>> faults_; ///< for the sending thread
-  std::map<std::string, double> best_; ///< ranked speedup, by the digest of the task
+  struct Best {
+    double speedup = 0; ///< ranked
+    std::string worker;
+  };
+  std::map<std::string, Best> best_; ///< by the digest of the task
   bool canary_is_out_ = false;
   bool is_rescheduled_ = false; ///< a job is due earlier than the sending thread knows
   bool stopping_ = false;
+
+  /// Held while a result or a quarantine is passed on, so that no result of a worker comes after
+  /// its quarantine. Locked before mutex_.
+  std::mutex telling_;
+  evaluators::TakeQuarantine tell_quarantine_; ///< guarded by telling_
 
   std::thread sender_, receiver_;
 };

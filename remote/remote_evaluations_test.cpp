@@ -105,6 +105,21 @@ TEST(RemoteEvaluations, GiveEachRequestOneResult) {
   EXPECT_TRUE(comes_true([&] { return broker.queued() == 0; }));
 }
 
+TEST(RemoteEvaluations, AJobThatTheBrokerStrandedIsPublishedAgain) {
+  test::BrokerFake broker;
+  Coordinator coordinator(broker);
+  const auto requests = submit_many(coordinator, 3);
+  ASSERT_TRUE(comes_true([&] { return broker.publications() == 3; }));
+  broker.strand_jobs();
+  const auto transport = broker.worker(named("a"));
+  test::WorkerOnThread worker(*transport, judge_correct);
+  EXPECT_FALSE(coordinator.results().wait_for(1, milliseconds(300)));
+  broker.go_down();
+  broker.come_back(false);
+  ASSERT_TRUE(coordinator.results().wait_for(3));
+  expect_one_each(coordinator.results(), requests);
+}
+
 TEST(RemoteEvaluations, WorkersSeeNoHeldOutShape) {
   test::BrokerFake broker;
   Coordinator coordinator(broker);
@@ -261,6 +276,25 @@ TEST(RemoteEvaluations, AJobThatNoWorkerFinishesIsAFaultOfTheMachine) {
     return workers[0]->failure().find("keeps failing: the GPU fell off") != std::string::npos ||
            workers[1]->failure().find("keeps failing: the GPU fell off") != std::string::npos;
   }));
+}
+
+TEST(RemoteEvaluations, AResultThatIsTooLargeForTheBrokerIsAFaultThatSaysSo) {
+  test::BrokerFake broker;
+  Coordinator coordinator(broker);
+  const auto transport = broker.worker(named("a"));
+  constexpr std::size_t kMost = 100'000; // more than a job
+  broker.take_at_most(kMost);
+  test::WorkerOnThread worker(*transport, [](const EvaluationRequest& request, const auto& stop) {
+    std::vector<tasks::Evaluation> large = judge_correct(request, stop);
+    large.front().detail = std::string(kMost, 'x');
+    return large;
+  });
+  submit_many(coordinator, 1);
+  ASSERT_TRUE(coordinator.results().wait_for(1));
+  EXPECT_THAT(coordinator.results().all().front().fault,
+              testing::AllOf(HasSubstr("bytes, but the broker takes messages of at most 100000"),
+                             HasSubstr("raise max_payload")));
+  EXPECT_EQ(worker.failure(), "") << "the machine is in order";
 }
 
 TEST(RemoteEvaluations, AFaultCanBeTriedAgain) {

@@ -93,8 +93,13 @@ void RemoteWorker::forget(const Held& held) {
 
 void RemoteWorker::deliver(const Outgoing& outgoing, const Held& held,
                            const std::stop_token& stop) {
+  std::string fault = outgoing.fault;
   try {
-    if (!outgoing.result.empty()) {
+    if (outgoing.result.size() > setup_.transport.max_message_bytes()) {
+      fault = fmt::format("a result has {} bytes, but the broker takes messages of at most {}; "
+                          "raise max_payload in the broker's configuration",
+                          outgoing.result.size(), setup_.transport.max_message_bytes());
+    } else if (!outgoing.result.empty()) {
       store_result(outgoing, held, stop);
       return;
     }
@@ -112,15 +117,16 @@ void RemoteWorker::deliver(const Outgoing& outgoing, const Held& held,
     setup_.say(with_remedy(error));
     return;
   }
-  setup_.say("a job goes back: " + outgoing.fault);
+  setup_.say("a job goes back: " + fault);
   bool keeps_failing = false;
   {
     const std::lock_guard lock(mutex_);
-    last_fault_ = outgoing.fault;
-    keeps_failing = ++faults_in_a_row_ >= kFaultsInARow;
+    last_fault_ = fault;
+    const bool is_of_machine = outgoing.result.empty();
+    keeps_failing = is_of_machine && ++faults_in_a_row_ >= kFaultsInARow;
   }
   if (keeps_failing) {
-    fail("this machine keeps failing: " + outgoing.fault);
+    fail("this machine keeps failing: " + fault);
   }
 }
 
@@ -128,11 +134,6 @@ void RemoteWorker::deliver(const Outgoing& outgoing, const Held& held,
 /// for as long as a job may take.
 void RemoteWorker::store_result(const Outgoing& outgoing, const Held& held,
                                 const std::stop_token& stop) {
-  if (outgoing.result.size() > setup_.transport.max_message_bytes()) {
-    throw Error(fmt::format("a result has {} bytes, but the broker takes messages of at most {}",
-                            outgoing.result.size(), setup_.transport.max_message_bytes()),
-                "raise max_payload in the broker's configuration");
-  }
   const auto until = Clock::now() + setup_.hard_limit;
   for (;;) {
     try {

@@ -39,21 +39,13 @@ void WorkerTrust::was_right(const std::string& worker, bool was_canary) {
   const std::lock_guard lock(mutex_);
   Record& record = workers_[worker];
   record.marks = std::max(0, record.marks - 1);
-  record.unchecked = 0;
   record.until_canary = was_canary ? kCanaryAfter : record.until_canary;
 }
 
 void WorkerTrust::count(const std::string& worker) {
   const std::lock_guard lock(mutex_);
   Record& record = workers_[worker];
-  ++record.unchecked;
   --record.until_canary;
-}
-
-std::size_t WorkerTrust::unchecked(const std::string& worker) const {
-  const std::lock_guard lock(mutex_);
-  const auto found = workers_.find(worker);
-  return found == workers_.end() ? 0 : found->second.unchecked;
 }
 
 bool WorkerTrust::owes_canary() const {

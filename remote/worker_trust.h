@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <map>
 #include <mutex>
 #include <set>
@@ -29,8 +28,6 @@ public:
   /// Its answer agreed with another worker's, or was right about a canary.
   void was_right(const std::string& worker, bool was_canary);
   void count(const std::string& worker); ///< a result of the worker counts
-  /// Results that have counted since the worker was right the last time.
-  std::size_t unchecked(const std::string& worker) const;
   /// Whether a worker that is not quarantined has had no canary for too long.
   bool owes_canary() const;
   /// The worker has answered from the queue of the trusted workers, which the broker guards.
@@ -40,7 +37,6 @@ public:
 private:
   struct Record {
     int marks = 0;
-    std::size_t unchecked = 0;
     int until_canary = kFirstCanaryAfter;
     bool quarantined = false, trusted = false;
   };

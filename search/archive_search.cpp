@@ -189,6 +189,8 @@ void ArchiveSearch::on_added(Individual& added) {
 void ArchiveSearch::on_settled(Individual& judged, double gain) {
   if (judged.ask) {
     --unjudged_;
+  }
+  if (judged.ask && judged.withdrawals == 0) { // otherwise its call has ended before
     const std::string& model = judged.ask->model;
     const double seconds = judged.outcome->device_seconds;
     const double dollars = judged.dollars + judged.role_dollars;
@@ -280,6 +282,28 @@ void ArchiveSearch::take_cell(const Individual& judged) {
 
 void ArchiveSearch::on_reopened(Individual& unlucky) {
   unjudged_ += unlucky.ask ? 1 : 0;
+}
+
+/// Fills the archive anew with what still counts. What calls have been told stays as it was.
+void ArchiveSearch::on_withdrawn(Individual& doubted) {
+  on_reopened(doubted);
+  std::erase(withheld_, doubted.id);
+  std::vector<CandidateId> repairable = std::move(repairable_);
+  std::erase(repairable, doubted.id);
+  cells_.clear();
+  everyone_.clear();
+  failures_.clear();
+  by_value_.clear();
+  for (auto& [id, node] : nodes_) {
+    node.best_child = 0;
+    node.has_child = false;
+  }
+  for (const CandidateId id : settled()) {
+    if (std::find(withheld_.begin(), withheld_.end(), id) == withheld_.end()) {
+      admit(*find(id));
+    }
+  }
+  repairable_ = std::move(repairable);
 }
 
 void ArchiveSearch::on_unanswered(const Ask& ask) {

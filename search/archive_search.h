@@ -45,6 +45,7 @@ protected:
   void on_added(Individual& added) override;
   void on_settled(Individual& judged, double gain) override;
   void on_reopened(Individual& unlucky) override;
+  void on_withdrawn(Individual& doubted) override;
   void on_unanswered(const Ask& ask) override;
   void on_resumed() override;
 

@@ -62,6 +62,7 @@ private:
   void on(const Unanswered& event);
   void on(const Resumed& event);
   void on(const Advised& event);
+  void on(const Withdrawn& event) { inner_->apply(event); }
 
   bool has(const std::string& role) const;
   bool is_to_judge(const Ask& ask) const;

@@ -199,6 +199,9 @@ Event parsed(const std::string& kind, const json& detail) {
     return Advised{detail.at("key"), advice.is_null() ? "" : advice.dump(), detail.at("dollars"),
                    detail.at("seconds")};
   }
+  if (kind == "withdrawn") {
+    return Withdrawn{detail.at("candidate"), detail.at("choice").get<tasks::ParameterChoice>()};
+  }
   throw Error("its kind '" + kind + "' is unknown");
 }
 
@@ -247,6 +250,10 @@ LogEntry entry_of(const Event& event) {
           },
           [](const Resumed&) -> LogEntry {
             return {"resumed", "{}"};
+          },
+          [](const Withdrawn& withdrawn) -> LogEntry {
+            return {"withdrawn",
+                    json{{"candidate", withdrawn.candidate}, {"choice", withdrawn.choice}}.dump()};
           },
           [](const Advised& advised) -> LogEntry {
             return {"advised",

@@ -109,6 +109,13 @@ struct Faulted {
   std::vector<tasks::ParameterChoice> choices = {}; ///< of Evaluate
   int turns = 0;                                    ///< of Evaluate
 };
+/// The evaluation that counts for the candidate does not count any more, because nobody trusts its
+/// worker. The candidate is evaluated again.
+struct Withdrawn {
+  CandidateId candidate = 0;
+  /// Of its parameters, as the withdrawn evaluation had them; empty: it has none.
+  tasks::ParameterChoice choice = {};
+};
 /// The call got no reply, and gets none in this session.
 struct Unanswered {
   std::string key;
@@ -126,12 +133,13 @@ struct Advised {
 /// A new session begins: what has failed may be tried again.
 struct Resumed {};
 
-using Event = std::variant<Decided, Added, Evaluated, Tried, Faulted, Unanswered, Resumed, Advised>;
+using Event = std::variant<Decided, Added, Evaluated, Tried, Faulted, Unanswered, Resumed, Advised,
+                           Withdrawn>;
 
 /// An event as the store keeps it.
 struct LogEntry {
   std::string kind;   ///< "decided", "added", "evaluated", "tried", "faulted", "unanswered",
-                      ///< "resumed", "advised"
+                      ///< "resumed", "advised", "withdrawn"
   std::string detail; ///< JSON
 };
 LogEntry entry_of(const Event& event);

@@ -121,7 +121,11 @@ void Population::settle(Individual& judged, Outcome outcome) {
       families_.erase(family);
     }
   }
-  const double gain = follow_leader(judged);
+  const double gain = judged.gain = follow_leader(judged);
+  if (judged.outcome->verdict != Verdict::Infrastructure) {
+    again_.erase(judged.id);
+  }
+  settled_.push_back(judged.id);
   if (judged.ask) {
     Earnings& earned = earned_by(*judged.ask);
     earned.correct += judged.outcome->verdict == Verdict::Correct ? 1 : 0;
@@ -140,6 +144,13 @@ double Population::follow_leader(const Individual& judged) {
   }
   leader_ = judged.id;
   return std::max(value(judged) - (before != nullptr ? value(*before) : 0), 0.0);
+}
+
+void Population::find_leader_again() {
+  leader_ = 0;
+  for (const CandidateId id : settled_) {
+    follow_leader(individuals_.at(id));
+  }
 }
 
 Earnings& Population::earned_by(const Ask& ask) {
@@ -190,12 +201,35 @@ void Population::on(const Advised& event) {
   }
 }
 
+/// While a candidate is tuned, its evaluation cannot be withdrawn: the caller waits for the end.
+void Population::on(const Withdrawn& event) {
+  Individual& doubted = individuals_.at(event.candidate);
+  if (!doubted.outcome) {
+    return;
+  }
+  if (doubted.ask) {
+    Earnings& earned = earned_by(*doubted.ask);
+    earned.correct -= doubted.outcome->verdict == Verdict::Correct ? 1 : 0;
+    earned.log_gain -= doubted.gain;
+  }
+  doubted.outcome.reset();
+  doubted.gain = 0;
+  doubted.faults = 0;
+  ++doubted.withdrawals;
+  unjudged_.insert(doubted.id);
+  again_[doubted.id] = event.choice;
+  std::erase(settled_, doubted.id);
+  find_leader_again();
+  on_withdrawn(doubted);
+}
+
 void Population::on(const Resumed&) {
   on_resumed();
   for (auto& [id, individual] : individuals_) {
     individual.faults = 0;
     if (individual.outcome && individual.outcome->verdict == Verdict::Infrastructure) {
       individual.outcome.reset();
+      std::erase(settled_, id);
       unjudged_.insert(id);
       on_reopened(individual);
     }
@@ -228,6 +262,9 @@ std::optional<Evaluate> Population::next_evaluation() const {
     evaluate.candidate = *unjudged_.begin();
     if (individuals_.at(evaluate.candidate).of_default) {
       evaluate.choices = {families_.at(evaluate.candidate).tuning->winner().value()};
+    } else if (const auto again = again_.find(evaluate.candidate);
+               again != again_.end() && !again->second.empty()) {
+      evaluate.choices = {again->second};
     }
     return evaluate;
   }

@@ -32,6 +32,8 @@ protected:
   /// It has an outcome now, and is tuned. `gain`: what its call has gained over the leader before.
   virtual void on_settled(Individual& /*judged*/, double /*gain*/) {}
   virtual void on_reopened(Individual& /*unlucky*/) {} ///< it is judged again in this session
+  /// Its outcome does not count any more, and it is judged again. It has no outcome now.
+  virtual void on_withdrawn(Individual& doubted) { on_reopened(doubted); }
   virtual void on_unanswered(const Ask& /*ask*/) {}
   virtual void on_resumed() {}
 
@@ -56,6 +58,8 @@ protected:
   /// The evaluation to begin next: of the candidate that has waited longest, or a heat of a tuning.
   /// A strategy adds the incumbent to an evaluation in full. nullopt: there is none to begin.
   std::optional<Evaluate> next_evaluation() const;
+  /// The candidates with an outcome, in the order in which they got it.
+  const std::vector<CandidateId>& settled() const { return settled_; }
   bool counts(const Outcome& outcome) const {
     return is_contender(outcome, settings_.evaluator_version);
   }
@@ -69,6 +73,7 @@ private:
   void on(const Unanswered& event);
   void on(const Resumed& event);
   void on(const Advised& event);
+  void on(const Withdrawn& event);
 
   /// A candidate with parameters that can be tuned.
   struct Family {
@@ -78,6 +83,7 @@ private:
   void go_on(Individual& tuned);
   void settle(Individual& judged, Outcome outcome);
   double follow_leader(const Individual& judged);
+  void find_leader_again();
   Earnings& earned_by(const Ask& ask);
 
   Settings settings_;
@@ -90,6 +96,9 @@ private:
   /// Their next evaluation in full is not decided yet.
   std::set<CandidateId> unjudged_;
   std::map<CandidateId, Family> families_; ///< that are not settled
+  /// Of the candidates whose outcome was withdrawn: what to judge again.
+  std::map<CandidateId, tasks::ParameterChoice> again_;
+  std::vector<CandidateId> settled_;
   std::size_t asks_ = 0;
   std::map<std::pair<std::string, std::string>, Earnings> earnings_; ///< by operator and model
 };

@@ -25,7 +25,9 @@ struct Individual {
   double dollars = 0; ///< the cost of its call; 0: none, or not known
   /// What the judge, the verifier and the forecaster have cost for this candidate, as far as known.
   double role_dollars = 0;
-  int faults = 0; ///< evaluations that the machine has failed, in a row
+  int faults = 0;      ///< evaluations that the machine has failed, in a row
+  int withdrawals = 0; ///< evaluations that counted and do not count any more
+  double gain = 0;     ///< what the outcome has gained over the leader before it, as a log speedup
 };
 
 /// What the calls of one operator to one model have cost and brought.

@@ -1,9 +1,14 @@
 #include "harness/run/judgements.h"
 
+#include "base/digest.h"
 #include "evaluators/evaluation/evaluator.h"
+#include "harness/report/counted.h"
+#include "store/worker_evaluations.h"
 
+#include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace winnow::harness {
@@ -14,6 +19,14 @@ using tasks::Verdict;
 // The evaluator has already repeated each evaluation that failed because of the machine.
 constexpr int kFaultsInARow = 3;
 
+/// Requests that judge a candidate again ask for the same thing as the first one.
+std::int64_t repetition_of(const search::Individual& candidate) {
+  return candidate.withdrawals == 0 ? candidate.id
+                                    : static_cast<std::int64_t>(derived_seed(
+                                          static_cast<std::uint64_t>(candidate.id),
+                                          fmt::format("again {}", candidate.withdrawals)));
+}
+
 } // namespace
 
 Judgements::Judgements(const RunLoopSetup& setup, const std::shared_ptr<RunQueue>& queue,
@@ -21,7 +34,10 @@ Judgements::Judgements(const RunLoopSetup& setup, const std::shared_ptr<RunQueue
                        VerdictTally& tally)
     : setup_(setup), clock_(clock), stop_(stop), shelf_(shelf), tally_(tally),
       evaluations_(setup.evaluations(
-          [queue](evaluators::EvaluationResult result) { queue->push(std::move(result)); })) {}
+          [queue](evaluators::EvaluationResult result) { queue->push(std::move(result)); })) {
+  evaluations_->watch_quarantines(
+      [queue](const std::string& worker) { queue->push(Quarantine{worker}); });
+}
 
 void Judgements::submit(TaskState& state, const search::Evaluate& evaluate) {
   const store::CandidateRow row = setup_.journal.store().candidate(evaluate.candidate);
@@ -44,7 +60,8 @@ void Judgements::submit(TaskState& state, const search::Evaluate& evaluate) {
     const ShelvedCandidate& incumbent = shelf_.at(*rival);
     request.incumbent = evaluators::KernelToBeat{incumbent.text, incumbent.evaluation.parameters};
   }
-  request.id = evaluators::request_id(request, evaluate.candidate);
+  request.id =
+      evaluators::request_id(request, repetition_of(*state.search->find(evaluate.candidate)));
   judging_[request.id] = {&state, evaluate, key, row.text};
   evaluations_->submit(std::move(request));
 }
@@ -120,11 +137,13 @@ void Judgements::record(const Judgement& judgement, const std::string& request,
         "shapes of other sizes: this kernel does not become the best");
   }
   evaluation.promoted = outcome.promoted;
-  const std::optional<search::Outcome>& of_default =
-      state.search->find(judgement.candidate())->of_default;
+  const search::Individual& judged = *state.search->find(judgement.candidate());
+  const std::optional<search::Outcome>& of_default = judged.of_default;
   commit(setup_.journal, state, [&]() -> std::vector<search::Event> {
-    if (!of_default) {
+    if (!of_default && judged.withdrawals == 0) {
       setup_.journal.add_evaluations(judgement.candidate(), {evaluation}, request);
+    } else if (!of_default) {
+      setup_.journal.supersede_evaluation(judgement.candidate(), evaluation, request);
     } else if (search::is_better(outcome, *of_default)) {
       setup_.journal.supersede_evaluation(judgement.candidate(), evaluation, request);
     } else {
@@ -147,6 +166,9 @@ void Judgements::settle(const Judgement& judgement, const tasks::Evaluation& fau
   }
   shelf_.forget(judgement.candidate());
   tally_.count(state, judgement.candidate(), *outcome);
+  if (withdraw_if_unjudged(state, judgement.candidate())) {
+    return;
+  }
   const tasks::Evaluation& evaluation = outcome->verdict == Verdict::Infrastructure
                                             ? fault
                                             : shelf_.at(judgement.candidate()).evaluation;
@@ -155,6 +177,63 @@ void Judgements::settle(const Judgement& judgement, const tasks::Evaluation& fau
   } else {
     tally_.tell(state, judgement.key, evaluation);
   }
+}
+
+bool Judgements::rests_on(const std::string& worker) const {
+  return !store::evaluations_of_worker(setup_.journal.store(), setup_.journal.run(), worker)
+              .empty() ||
+         !store::unjudged_evaluations(setup_.journal.store(), setup_.journal.run()).empty();
+}
+
+/// The evaluations leave the boards at once. The search hears of a candidate that it still tunes
+/// when the tuning has ended. If a session ends in between, the next one goes on here.
+void Judgements::quarantine(const std::string& worker, std::vector<TaskState>& tasks) {
+  Journal& journal = setup_.journal;
+  const auto withdrawn = store::evaluations_of_worker(journal.store(), journal.run(), worker);
+  journal.transaction([&] {
+    for (const store::CountingEvaluation& row : withdrawn) {
+      tasks::Evaluation gap = machine_fault("the worker '" + worker +
+                                            "' is quarantined: the candidate is judged again");
+      gap.parameters = row.parameters;
+      journal.supersede_evaluation(row.candidate, gap, {});
+      shelf_.forget(row.candidate);
+    }
+    if (!withdrawn.empty()) {
+      journal.event("worker quarantined",
+                    {{"worker", worker}, {"withdrawn_evaluations", withdrawn.size()}});
+    }
+  });
+  for (const auto& row : store::unjudged_evaluations(journal.store(), journal.run())) {
+    const auto state = std::find_if(tasks.begin(), tasks.end(),
+                                    [&](const TaskState& one) { return one.row == row.task; });
+    if (state != tasks.end()) {
+      withdraw_if_unjudged(*state, row.candidate);
+    }
+  }
+  if (!withdrawn.empty()) {
+    setup_.progress.event(fmt::format("worker '{}' is quarantined: {} judged again", worker,
+                                      counted(static_cast<std::int64_t>(withdrawn.size()),
+                                              "candidate is", "candidates are")),
+                          Progress::Weight::Important);
+  }
+}
+
+/// The search has an outcome that the store has withdrawn.
+bool Judgements::withdraw_if_unjudged(TaskState& state, store::RowId candidate) {
+  const search::Individual* judged = state.search->find(candidate);
+  if (judged == nullptr || !judged->outcome ||
+      judged->outcome->verdict == Verdict::Infrastructure) {
+    return false;
+  }
+  const tasks::Evaluation& counting = shelf_.at(candidate).evaluation;
+  if (counting.verdict != Verdict::Infrastructure) {
+    return false;
+  }
+  tally_.withdraw(state, candidate, *judged->outcome);
+  commit(setup_.journal, state, [&]() -> std::vector<search::Event> {
+    return {search::Withdrawn{candidate, counting.parameters}};
+  });
+  return true;
 }
 
 nlohmann::json Judgements::account_of(const Judgement& judgement,

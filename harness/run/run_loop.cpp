@@ -76,6 +76,9 @@ void RunLoop::restore() {
   if (!setup_.is_finished) {
     begin_session();
   }
+  while (auto event = next_event(std::chrono::milliseconds{0})) { // quarantines since then
+    std::visit([this](auto& what) { handle(what); }, *event);
+  }
   for (const UnusedReply& unused : restored_replies(setup_, tasks_, calls_, tally_)) {
     accept(*unused.state, unused.ask, unused.reply);
   }
@@ -91,7 +94,8 @@ void RunLoop::restore() {
 bool RunLoop::step() {
   dispatch();
   show_progress();
-  if (stop_.is_up() || (calls_.empty() && judgements_.empty())) {
+  take_arrived();
+  if (stop_.is_up() || (calls_.empty() && judgements_.empty() && arrived_.empty())) {
     return false;
   }
   if (clock_.is_spent()) {
@@ -288,6 +292,13 @@ void RunLoop::handle(Interruption&) {
   stop_.stop(StopSign::Reason::Interrupted, "interrupted");
 }
 
+void RunLoop::handle(Quarantine& event) {
+  if (judgements_.rests_on(event.worker)) {
+    begin_session();
+    judgements_.quarantine(event.worker, tasks_);
+  }
+}
+
 void RunLoop::show_progress() {
   ProgressSnapshot snapshot;
   auto planned = setup_.config.proposals * static_cast<std::int64_t>(setup_.tasks.size());
@@ -302,8 +313,8 @@ void RunLoop::show_progress() {
   snapshot.judging = static_cast<std::int64_t>(judgements_.size());
   snapshot.verdicts = tally_.verdicts();
   for (const TaskState& state : tasks_) {
-    if (state.best_speedup > 0) {
-      snapshot.best_speedup[state.task->name] = state.best_speedup;
+    if (const double best = best_speedup(state); best > 0) {
+      snapshot.best_speedup[state.task->name] = best;
     }
   }
   snapshot.spend = calls_.spent();

@@ -80,6 +80,7 @@ private:
   void handle(Reply& event);
   void handle(evaluators::EvaluationResult& event);
   void handle(Interruption& event);
+  void handle(Quarantine& event);
 
   void show_progress();
   void drain();

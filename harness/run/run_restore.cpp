@@ -64,6 +64,11 @@ void restore(TaskState& state, const RunLoopSetup& setup, CandidateShelf& shelf,
              VerdictTally& tally) {
   const std::vector<search::Event> events = setup.journal.search_events(state.row);
   for (const search::Event& event : events) {
+    if (const auto* withdrawn = std::get_if<search::Withdrawn>(&event)) {
+      if (const auto& outcome = state.search->find(withdrawn->candidate)->outcome) {
+        tally.withdraw(state, withdrawn->candidate, *outcome);
+      }
+    }
     state.search->apply(event);
     follow(state, event, tally);
   }
@@ -74,7 +79,12 @@ void restore(TaskState& state, const RunLoopSetup& setup, CandidateShelf& shelf,
   state.search->apply(search::Resumed{}); // RunLoop::begin_session() logs it
   const search::Individual* baseline = state.search->find(state.baseline);
   if (baseline != nullptr && baseline->outcome) {
-    tally.check_baseline(state, shelf.at(state.baseline).evaluation);
+    const tasks::Evaluation& evaluation = shelf.at(state.baseline).evaluation;
+    const bool is_withdrawn = evaluation.verdict == tasks::Verdict::Infrastructure &&
+                              baseline->outcome->verdict != tasks::Verdict::Infrastructure;
+    if (!is_withdrawn) { // otherwise the baseline is judged again
+      tally.check_baseline(state, evaluation);
+    }
   }
 }
 

@@ -3,6 +3,8 @@
 #include "evaluators/evaluation/evaluator.h"
 #include "harness/config/model_arms.h"
 
+#include <algorithm>
+
 namespace winnow::harness {
 namespace {
 
@@ -35,6 +37,14 @@ search::Settings search_settings(const RunConfig& config, const tasks::Task& tas
   settings.roles = roles_of(config);
   settings.role_models = config.role_models;
   return settings;
+}
+
+double best_speedup(const TaskState& state) {
+  double best = 0;
+  for (const auto& [candidate, speedup] : state.speedups) {
+    best = std::max(best, speedup);
+  }
+  return best;
 }
 
 void commit(Journal& journal, TaskState& state,

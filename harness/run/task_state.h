@@ -6,6 +6,7 @@
 #include "tasks/task.h"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,13 +24,16 @@ struct TaskState {
   bool has_first_kernels = false;
   store::RowId baseline = 0; ///< its candidate; 0: not in the store yet, or the task has none
   std::unique_ptr<search::Search> search;
-  bool is_told_done = false;              ///< why its search is over was said
-  bool is_resumed = false;                ///< an earlier session has logged something
-  std::vector<search::Ask> unsent;        ///< earlier sessions decided them; they have no reply
-  std::vector<search::Evaluate> unjudged; ///< earlier sessions decided them; they have no result
-  double best_speedup = 0;                ///< of promoted candidates
-  std::vector<store::RowId> unscored;     ///< RoleIntake::follow() has not scored them yet
+  bool is_told_done = false;               ///< why its search is over was said
+  bool is_resumed = false;                 ///< an earlier session has logged something
+  std::vector<search::Ask> unsent;         ///< earlier sessions decided them; they have no reply
+  std::vector<search::Evaluate> unjudged;  ///< earlier sessions decided them; they have no result
+  std::map<store::RowId, double> speedups; ///< of candidates that count, except the baseline
+  std::vector<store::RowId> unscored;      ///< RoleIntake::follow() has not scored them yet
 };
+
+/// Of the candidates that count; 0: there is none.
+double best_speedup(const TaskState& state);
 
 /// Stores the events that `work` returns, in one transaction with what `work` writes. Then applies
 /// them.

@@ -40,14 +40,22 @@ void VerdictTally::count(TaskState& state, store::RowId candidate, const search:
   }
   count(outcome.verdict);
   if (search::is_contender(outcome, evaluators::kEvaluatorVersion)) {
-    state.best_speedup = std::max(state.best_speedup, outcome.speedup);
+    state.speedups[candidate] = outcome.speedup;
+  }
+}
+
+void VerdictTally::withdraw(TaskState& state, store::RowId candidate,
+                            const search::Outcome& outcome) {
+  if (candidate != state.baseline) {
+    --verdicts_[std::string(to_string(outcome.verdict))];
+    state.speedups.erase(candidate);
   }
 }
 
 void VerdictTally::tell(const TaskState& state, const std::string& key,
                         const tasks::Evaluation& evaluation) {
   std::string line = attempt_line(key, evaluation);
-  const double best = state.best_speedup;
+  const double best = best_speedup(state);
   if (best > 0) {
     line += fmt::format(" (best {:.2f}x)", best);
   }

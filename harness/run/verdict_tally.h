@@ -21,6 +21,8 @@ public:
   void count(tasks::Verdict verdict);
   /// Counts a candidate that is settled. The baseline counts nowhere.
   void count(TaskState& state, store::RowId candidate, const search::Outcome& outcome);
+  /// The outcome of a candidate that was counted does not count any more.
+  void withdraw(TaskState& state, store::RowId candidate, const search::Outcome& outcome);
   /// `key`: of the candidate's call.
   void tell(const TaskState& state, const std::string& key, const tasks::Evaluation& evaluation);
   void tell_baseline(const TaskState& state, const tasks::Evaluation& evaluation);

@@ -251,27 +251,24 @@ OwnedSubscription NatsConnection::pull(const std::string& stream, const std::str
   return OwnedSubscription(subscription);
 }
 
-std::vector<OwnedMessage> NatsConnection::fetch(natsSubscription* subscription, int most,
-                                                std::chrono::milliseconds wait) const {
+OwnedMessage NatsConnection::fetch(natsSubscription* subscription,
+                                   std::chrono::milliseconds wait) const {
   // The library would keep the request for later, and the server would answer when nobody listens.
   require(is_connected() ? NATS_OK : NATS_CONNECTION_DISCONNECTED, "hand out messages");
   jsFetchRequest request;
   jsFetchRequest_Init(&request);
-  request.Batch = most;
+  request.Batch = 1;
   request.Expires = wait.count() * kNanoseconds;
   natsMsgList list{};
   const natsStatus status = natsSubscription_FetchRequest(&list, subscription, &request);
-  std::vector<OwnedMessage> messages;
-  for (int i = 0; i < list.Count; ++i) {
-    messages.emplace_back(std::exchange(list.Msgs[i], nullptr));
-  }
+  OwnedMessage message(list.Count == 1 ? std::exchange(list.Msgs[0], nullptr) : nullptr);
   natsMsgList_Destroy(&list);
   if (status == NATS_TIMEOUT || status == NATS_NOT_FOUND) { // there was none
     require_permitted();
-  } else if (messages.empty()) {
+  } else if (!message) {
     require(status, "hand out messages");
   }
-  return messages;
+  return message;
 }
 
 OwnedStore NatsConnection::open_store(const std::string& bucket) const {

@@ -57,9 +57,10 @@ public:
   /// A subscription to a consumer of a stream, which exists.
   OwnedSubscription pull(const std::string& stream, const std::string& consumer,
                          const std::string& subject) const;
-  /// `most` messages of a consumer, or those that have come after `wait`.
-  std::vector<OwnedMessage> fetch(natsSubscription* subscription, int most,
-                                  std::chrono::milliseconds wait) const;
+  /// The next message of a consumer. Waits up to `wait` for it. nullptr: there was none. One at a
+  /// time, because libnats 3.4.1 writes behind its array if a part of several messages is there
+  /// when it asks for the rest.
+  OwnedMessage fetch(natsSubscription* subscription, std::chrono::milliseconds wait) const;
   /// nullptr: there is no store of this name.
   OwnedStore open_store(const std::string& bucket) const;
   /// nullopt: the store has no such key.

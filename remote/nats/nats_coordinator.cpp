@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -21,8 +22,8 @@ constexpr std::int64_t kResultLease = 60 * kSecond;
 constexpr std::int64_t kDuplicateWindow = 3'600 * kSecond;
 constexpr std::int64_t kMostResultBytes = std::int64_t{8} << 30;
 constexpr std::int64_t kMostPending = 20'000; // deliveries without an answer, of a consumer
-constexpr int kResultsAtOnce = 64;
-constexpr int kNoticesAtOnce = 16;
+constexpr std::size_t kResultsAtOnce = 64;
+constexpr std::size_t kNoticesAtOnce = 16;
 constexpr milliseconds kPeek{20};
 // Error codes of JetStream that the client library does not name.
 constexpr jsErrCode kSubjectIsTaken = static_cast<jsErrCode>(10077);
@@ -62,6 +63,9 @@ public:
       make_consumer(stream_of(trusted), pool, pool_subject(pool, trusted) + ".>",
                     std::chrono::nanoseconds(kLease).count(), kMostDeliveries, js_DeliverAll);
     }
+    if (is_new_.exchange(false)) { // so that results come again at once, not after a minute
+      js_DeleteConsumer(nats_.stream_context(), kResultStream, session_.c_str(), nullptr, nullptr);
+    }
     make_consumer(kResultStream, session_, result_subject(session_) + ".>", kResultLease, -1,
                   js_DeliverAll);
     make_consumer(kDeadStream, session_, "", kResultLease, -1, js_DeliverNew);
@@ -90,21 +94,30 @@ public:
     nats_.require(status, "store a job");
     return true;
   }
+  bool is_stranded(const JobAddress& address) override {
+    const std::uint64_t number = number_of(address);
+    if (number == 0) {
+      return false;
+    }
+    jsConsumerInfo* info = nullptr;
+    nats_.require(js_GetConsumerInfo(&info, nats_.stream_context(), stream_of(address.trusted),
+                                     address.pool.c_str(), nullptr, nullptr),
+                  "look at the jobs of a pool");
+    const bool was_delivered = number <= info->Delivered.Stream;
+    const auto known = static_cast<std::int64_t>(info->NumPending) + info->NumAckPending;
+    jsConsumerInfo_Destroy(info);
+    return was_delivered && jobs_of(address) > known;
+  }
   /// Deletes the message by its number. Not by js_PurgeStream() with a subject: after that, server
   /// 2.9.10 hands the other jobs of the consumer out no more.
   void withdraw(const JobAddress& address) override {
-    const char* stream = stream_of(address.trusted);
-    natsMsg* message = nullptr;
-    const natsStatus status = js_GetLastMsg(&message, nats_.stream_context(), stream,
-                                            job_subject(address).c_str(), nullptr, nullptr);
-    if (status == NATS_NOT_FOUND) {
+    const std::uint64_t number = number_of(address);
+    if (number == 0) {
       return;
     }
-    nats_.require(status, "find a job");
-    const OwnedMessage owned(message);
     jsErrCode code{};
     const natsStatus deleted =
-        js_DeleteMsg(nats_.stream_context(), stream, natsMsg_GetSequence(message), nullptr, &code);
+        js_DeleteMsg(nats_.stream_context(), stream_of(address.trusted), number, nullptr, &code);
     if (code == jsErrCode{}) { // otherwise its worker was faster
       nats_.require(deleted, "withdraw a job");
     }
@@ -134,9 +147,10 @@ public:
       from = results_.get();
     }
     std::vector<ArrivedResult> arrived;
-    append(nats_.fetch(from, 1, wait), arrived);
-    if (const int more = arrived.empty() ? 0 : waiting_after(arrived.front()); more > 0) {
-      append(nats_.fetch(from, more, kPeek), arrived);
+    for (OwnedMessage message = nats_.fetch(from, wait); message;) {
+      const bool are_more = arrived.size() + 1 < kResultsAtOnce && are_waiting_after(message.get());
+      arrived.push_back(result_in(std::move(message)));
+      message = are_more ? nats_.fetch(from, kPeek) : nullptr;
     }
     return arrived;
   }
@@ -151,7 +165,11 @@ public:
       dead_ = nats_.pull(kDeadStream, session_, "");
     }
     std::vector<JobAddress> jobs;
-    for (const OwnedMessage& notice : nats_.fetch(dead_.get(), kNoticesAtOnce, kPeek)) {
+    while (jobs.size() < kNoticesAtOnce) {
+      const OwnedMessage notice = nats_.fetch(dead_.get(), kPeek);
+      if (!notice) {
+        break;
+      }
       if (auto job = job_in(body_of(notice.get()))) {
         jobs.push_back(std::move(*job));
       }
@@ -174,6 +192,34 @@ public:
   std::size_t max_message_bytes() const override { return nats_.max_message_bytes(); }
 
 private:
+  /// The number of the job's message in its stream; 0: there is no such job.
+  std::uint64_t number_of(const JobAddress& address) {
+    natsMsg* message = nullptr;
+    const natsStatus status =
+        js_GetLastMsg(&message, nats_.stream_context(), stream_of(address.trusted),
+                      job_subject(address).c_str(), nullptr, nullptr);
+    if (status == NATS_NOT_FOUND) {
+      return 0;
+    }
+    nats_.require(status, "find a job");
+    return natsMsg_GetSequence(OwnedMessage(message).get());
+  }
+
+  /// How many jobs the server has of this pool, for workers of this kind.
+  std::int64_t jobs_of(const JobAddress& address) {
+    const std::string subjects = pool_subject(address.pool, address.trusted) + ".>";
+    jsOptions options;
+    jsOptions_Init(&options);
+    options.Stream.Info.SubjectsFilter = subjects.c_str();
+    jsStreamInfo* info = nullptr;
+    nats_.require(js_GetStreamInfo(&info, nats_.stream_context(), stream_of(address.trusted),
+                                   &options, nullptr),
+                  "count the jobs of a pool");
+    const int count = info->State.Subjects == nullptr ? 0 : info->State.Subjects->Count;
+    jsStreamInfo_Destroy(info);
+    return count;
+  }
+
   void make_stream(const StreamPlan& plan) {
     jsStreamInfo* info = nullptr;
     const natsStatus found =
@@ -259,24 +305,22 @@ private:
                   "store " + key);
   }
 
-  /// How many results the server has after this one.
-  static int waiting_after(const ArrivedResult& result) {
+  /// Whether the server has messages after this one.
+  static bool are_waiting_after(natsMsg* message) {
     jsMsgMetaData* facts = nullptr;
-    if (natsMsg_GetMetaData(&facts, static_cast<natsMsg*>(result.receipt.get())) != NATS_OK) {
-      return 0;
+    if (natsMsg_GetMetaData(&facts, message) != NATS_OK) {
+      return false;
     }
-    const std::uint64_t count = facts->NumPending;
+    const bool are_waiting = facts->NumPending > 0;
     jsMsgMetaData_Destroy(facts);
-    return static_cast<int>(std::min<std::uint64_t>(count, kResultsAtOnce));
+    return are_waiting;
   }
 
-  static void append(std::vector<OwnedMessage> messages, std::vector<ArrivedResult>& arrived) {
-    for (OwnedMessage& message : messages) { // wresult.SESSION.JOB.WORKER
-      const auto tokens = tokens_of(natsMsg_GetSubject(message.get()));
-      std::string body = body_of(message.get());
-      arrived.push_back({tokens.at(2), tokens.at(3), std::move(body),
-                         Receipt(message.release(), natsMsg_Destroy)});
-    }
+  static ArrivedResult result_in(OwnedMessage message) { // wresult.SESSION.JOB.WORKER
+    const auto tokens = tokens_of(natsMsg_GetSubject(message.get()));
+    std::string body = body_of(message.get());
+    return {tokens.at(2), tokens.at(3), std::move(body),
+            Receipt(message.release(), natsMsg_Destroy)};
   }
 
   /// The job of this session that the server's notice is about; nullopt: there is none (any more).
@@ -304,6 +348,8 @@ private:
   std::string session_;
   NatsConnection nats_;
   OwnedSubscription heartbeats_;
+  /// An earlier coordinator of this session may have died with results that it had not stored.
+  std::atomic<bool> is_new_{true};
   std::mutex mutex_; ///< guards the members below
   OwnedSubscription results_, dead_;
 };

@@ -111,17 +111,14 @@ private:
       from = nats_.pull(stream_of(trusted), identity_.pool,
                         pool_subject(identity_.pool, trusted) + ".>");
     }
-    std::vector<OwnedMessage> messages;
+    OwnedMessage message;
     try {
-      messages = nats_.fetch(from.get(), 1, wait);
+      message = nats_.fetch(from.get(), wait);
     } catch (const BrokerUnavailable&) {
       from.reset(); // its consumer may be another one now
       throw;
     }
-    if (messages.empty()) {
-      return std::nullopt;
-    }
-    return delivered(std::move(messages.front()), trusted);
+    return message ? delivered(std::move(message), trusted) : std::nullopt;
   }
 
   std::optional<DeliveredJob> delivered(OwnedMessage message, bool trusted) const {

@@ -11,8 +11,6 @@ using std::chrono::milliseconds;
 
 namespace {
 
-constexpr std::size_t kMaxMessageBytes = std::size_t{8} << 20U;
-
 Receipt receipt_of(std::uint64_t sequence) {
   return std::make_shared<std::uint64_t>(sequence);
 }
@@ -58,6 +56,12 @@ public:
       broker_.changed_.notify_all();
     }
     return !is_there;
+  }
+  bool is_stranded(const JobAddress& address) override {
+    const auto lock = locked();
+    return std::any_of(broker_.jobs_.begin(), broker_.jobs_.end(), [&](const auto& job) {
+      return job.address == address && job.holder == BrokerFake::kNobody;
+    });
   }
   void withdraw(const JobAddress& address) override {
     const auto lock = locked();
@@ -115,7 +119,10 @@ public:
     const std::lock_guard lock(broker_.mutex_);
     return broker_.is_up_;
   }
-  std::size_t max_message_bytes() const override { return kMaxMessageBytes; }
+  std::size_t max_message_bytes() const override {
+    const std::lock_guard lock(broker_.mutex_);
+    return broker_.max_message_bytes_;
+  }
 
 private:
   std::unique_lock<std::mutex> locked() const {
@@ -201,7 +208,10 @@ public:
     const std::lock_guard lock(broker_.mutex_);
     return broker_.is_up_;
   }
-  std::size_t max_message_bytes() const override { return kMaxMessageBytes; }
+  std::size_t max_message_bytes() const override {
+    const std::lock_guard lock(broker_.mutex_);
+    return broker_.max_message_bytes_;
+  }
 
 private:
   std::unique_lock<std::mutex> locked() const {
@@ -272,6 +282,18 @@ void BrokerFake::come_back(bool empty) {
     }
   }
   changed_.notify_all();
+}
+
+void BrokerFake::take_at_most(std::size_t message_bytes) {
+  const std::lock_guard lock(mutex_);
+  max_message_bytes_ = message_bytes;
+}
+
+void BrokerFake::strand_jobs() {
+  const std::lock_guard lock(mutex_);
+  for (StoredJob& job : jobs_) {
+    job.holder = job.holder.empty() ? kNobody : job.holder;
+  }
 }
 
 void BrokerFake::lose_worker(const std::string& name) {

@@ -31,6 +31,9 @@ public:
   void come_back(bool empty);
   /// The leases of the worker's jobs end.
   void lose_worker(const std::string& name);
+  void take_at_most(std::size_t message_bytes);
+  /// From now on no worker gets the jobs that are queued, although the broker keeps them.
+  void strand_jobs();
   /// Puts a result into the broker as if the worker had published it.
   void forge_result(const JobAddress& address, const std::string& worker, const std::string& body);
 
@@ -41,6 +44,7 @@ public:
 private:
   friend class CoordinatorFake;
   friend class WorkerFake;
+  static constexpr const char* kNobody = "nobody"; ///< holds a stranded job
   struct StoredJob {
     JobAddress address;
     std::string body;
@@ -63,6 +67,7 @@ private:
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool is_up_ = true;
+  std::size_t max_message_bytes_ = std::size_t{8} << 20U;
   std::uint64_t reconnections_ = 0, last_sequence_ = 0;
   int publications_ = 0, stored_results_ = 0;
   std::list<StoredJob> jobs_;

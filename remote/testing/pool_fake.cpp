@@ -88,10 +88,12 @@ EvaluationRequest request_of(const std::string& text) {
   return request;
 }
 
-WorkerOnThread::WorkerOnThread(WorkerTransport& transport, Judge judge, bool trusted, bool hasty) {
+WorkerOnThread::WorkerOnThread(WorkerTransport& transport, Judge judge, bool trusted, bool hasty,
+                               const std::string& name) {
   RemoteWorker::Setup setup{.transport = transport,
                             .evaluations = {},
                             .self = heartbeat_of_pool(trusted),
+                            .name = name,
                             .say = [](const std::string&) {}};
   if (hasty) {
     setup.give_back_delay = std::chrono::milliseconds(1);
@@ -141,10 +143,9 @@ evaluators::TakeResult Results::taker() {
   };
 }
 
-bool Results::wait_for(std::size_t count) {
+bool Results::wait_for(std::size_t count, std::chrono::milliseconds time) {
   std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, std::chrono::seconds(10),
-                           [&] { return results_.size() >= count; });
+  return changed_.wait_for(lock, time, [&] { return results_.size() >= count; });
 }
 
 std::map<std::string, int> Results::counts() const {

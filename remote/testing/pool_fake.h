@@ -4,6 +4,7 @@
 #include "remote/remote_evaluations.h"
 #include "remote/remote_worker.h"
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -34,7 +35,8 @@ evaluators::EvaluationRequest request_of(const std::string& text);
 class WorkerOnThread {
 public:
   /// `hasty`: with short waits, for short tests.
-  WorkerOnThread(WorkerTransport& transport, Judge judge, bool trusted = false, bool hasty = true);
+  WorkerOnThread(WorkerTransport& transport, Judge judge, bool trusted = false, bool hasty = true,
+                 const std::string& name = {});
   ~WorkerOnThread();
   void drain_and_join();
   /// Why run() has thrown; empty: it has not.
@@ -52,8 +54,8 @@ private:
 class Results {
 public:
   evaluators::TakeResult taker();
-  /// Waits for so many results; false: they did not come in ten seconds.
-  bool wait_for(std::size_t count);
+  /// Waits for so many results; false: they did not come in time.
+  bool wait_for(std::size_t count, std::chrono::milliseconds time = std::chrono::seconds(10));
   /// How often each request had a result.
   std::map<std::string, int> counts() const;
   std::vector<evaluators::EvaluationResult> all() const;

@@ -63,7 +63,7 @@ protected:
                   .journal = journal,
                   .models = models,
                   .prompts = prompt_,
-                  .evaluations = test::on_lane(lane_),
+                  .evaluations = evaluations_ ? evaluations_ : test::on_lane(lane_),
                   .progress = progress,
                   .is_finished = store.find_run(run_name_)->status == "finished",
                   .elapsed_before = elapsed_before(store.events(run)),
@@ -185,6 +185,7 @@ protected:
   std::function<std::unique_ptr<evaluators::Lane>()> lane_ = [] {
     return std::make_unique<test::FakeLane>();
   };
+  evaluators::EvaluationsFactory evaluations_; ///< empty: on lane_
   std::function<std::vector<agents::Message>(const agents::ProposalContext&)> prompt_ = prompt;
   std::function<std::chrono::steady_clock::time_point()> now_ = std::chrono::steady_clock::now;
 };
