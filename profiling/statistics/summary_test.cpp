@@ -139,17 +139,6 @@ TEST(Bootstrap, NeedsFiveSamples) {
   EXPECT_FALSE(paired_ratio_interval(five, std::vector<double>{1, 2, 3, 4, kEndless}));
 }
 
-TEST(Quantile, NeedsNoOrder) {
-  std::vector<double> values{7, 1, 9, 3, 5, 4, 8, 2, 6, 0, 3};
-  std::vector<double> sorted = values;
-  std::sort(sorted.begin(), sorted.end());
-  for (const double share : {0.0, 0.025, 0.3, 0.5, 0.975, 1.0}) {
-    EXPECT_EQ(quantile_of(values, share), quantile_of_sorted(sorted, share)) << share;
-  }
-  std::vector<double> one{4};
-  EXPECT_EQ(quantile_of(one, 0.7), 4);
-}
-
 TEST(BootstrapOfMean, OfYesAndNoHasTheQuantilesOfTheBinomialDistribution) {
   std::vector<double> samples(20, 0);
   std::fill_n(samples.begin(), 10, 1);

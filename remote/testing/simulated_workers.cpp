@@ -86,7 +86,7 @@ int work(const Options& options) {
   const Log log(options.log);
   std::vector<Worker> workers;
   for (const std::string& file : options.credentials) {
-    const remote::BrokerAddress broker = remote::broker_address(options.url, file, "");
+    const remote::BrokerAddress broker = remote::broker_address(options.url, {.credentials = file});
     Worker& worker = workers.emplace_back();
     worker.transport = connected(broker, {broker.user, "pool", options.trusted});
     auto judge =
