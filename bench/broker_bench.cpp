@@ -1,8 +1,9 @@
 // What a broker costs: starts nats-server on the loopback interface, simulated workers and one
 // coordinator in this process, and measures the time of a job beyond its judging, and which share
-// of their time many workers are at work. With --kills it kills the broker at random moments
-// instead, half of the times with the loss of all that it stored, and counts the results of each
-// request. Needs nats-server and libwinnow_nats.so.
+// of their time many workers are at work. The simulated results are made before the clock starts:
+// a real worker makes them while it judges. With --kills the program kills the broker at random
+// moments instead, half of the times with the loss of all that it stored, and counts the results of
+// each request. Needs nats-server and libwinnow_nats.so.
 #include "base/error.h"
 #include "remote/remote_evaluations.h"
 #include "remote/testing/nats_server_fake.h"
@@ -13,9 +14,12 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -41,27 +45,113 @@ std::vector<remote::WorkerIdentity> identities(int count) {
   return workers;
 }
 
-/// Sleeps as long as a job takes, and answers.
-remote::test::Judge judge_for(milliseconds time) {
-  return [time](const evaluators::EvaluationRequest& request, const std::stop_token& stop) {
-    std::this_thread::sleep_for(time);
-    return remote::test::judge_correct(request, stop);
-  };
+constexpr int kWarmingJobs = 20;
+constexpr int kJobsOneByOne = 300;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
 }
+
+/// Simulated results, each with a seed and samples of its own. Any thread may take one.
+class Results {
+public:
+  explicit Results(std::size_t count) {
+    const evaluators::EvaluationRequest request = remote::test::request_of("any kernel");
+    const auto start = Clock::now();
+    while (ready_.size() < count) {
+      ready_.push_back(remote::test::judge_correct(request, {}));
+    }
+    seconds_of_one_ = count == 0 ? 0 : seconds_since(start) / static_cast<double>(count);
+  }
+  double seconds_of_one() const { return seconds_of_one_; }
+  /// Empty: none is left.
+  std::vector<tasks::Evaluation> next() {
+    const std::lock_guard lock(mutex_);
+    if (ready_.empty()) {
+      return {};
+    }
+    std::vector<tasks::Evaluation> result = std::move(ready_.back());
+    ready_.pop_back();
+    return result;
+  }
+
+private:
+  std::mutex mutex_; ///< guards ready_
+  std::vector<std::vector<tasks::Evaluation>> ready_;
+  double seconds_of_one_ = 0;
+};
+
+/// How long simulated workers have judged, and have waited between two jobs.
+class WorkTime {
+public:
+  void add(Clock::duration work, Clock::duration wait) {
+    const std::lock_guard lock(mutex_);
+    work_ += work;
+    wait_ += wait;
+    ++jobs_;
+  }
+  /// Of the time between a worker's first job and its last one.
+  double busy_share() const {
+    const std::lock_guard lock(mutex_);
+    return std::chrono::duration<double>(work_) / std::chrono::duration<double>(work_ + wait_);
+  }
+  int jobs() const {
+    const std::lock_guard lock(mutex_);
+    return jobs_;
+  }
+  void reset() {
+    const std::lock_guard lock(mutex_);
+    work_ = wait_ = {};
+    jobs_ = 0;
+  }
+
+private:
+  mutable std::mutex mutex_; ///< guards the members below
+  Clock::duration work_{}, wait_{};
+  int jobs_ = 0;
+};
+
+/// Sleeps as long as a job takes, and answers. A canary needs an answer of its own.
+class SleepingJudge {
+public:
+  SleepingJudge(milliseconds time, Results& results, WorkTime& times)
+      : time_(time), results_(&results), times_(&times) {}
+
+  std::vector<tasks::Evaluation> operator()(const evaluators::EvaluationRequest& request,
+                                            const std::stop_token& stop) {
+    const auto start = Clock::now();
+    std::this_thread::sleep_for(time_);
+    const bool is_canary = request.text.find("// kernel") == std::string::npos;
+    auto result = is_canary ? std::vector<tasks::Evaluation>() : results_->next();
+    result = result.empty() ? remote::test::judge_correct(request, stop) : std::move(result);
+    const auto end = Clock::now();
+    times_->add(end - start, start - ended_.value_or(start));
+    ended_ = end;
+    return result;
+  }
+
+private:
+  milliseconds time_;
+  Results* results_;
+  WorkTime* times_;
+  std::optional<Clock::time_point> ended_; ///< the job before
+};
 
 /// A coordinator and workers at one broker.
 class Pool {
 public:
-  Pool(const remote::test::NatsServerFake& server, int workers, milliseconds time)
-      : transport_(remote::nats_transports().coordinator(server.address_of("coordinator"),
-                                                         session_.id())) {
+  /// `prepared`: results that the workers need not make while they judge.
+  Pool(const remote::test::NatsServerFake& server, int workers, milliseconds time,
+       std::size_t prepared)
+      : made_(prepared), transport_(remote::nats_transports().coordinator(
+                             server.address_of("coordinator"), session_.id())) {
     transport_->prepare("pool");
     transport_->set_pool_rules("pool", encode(session_.rules));
     for (const remote::WorkerIdentity& identity : identities(workers)) {
       connections_.push_back(
           remote::nats_transports().worker(server.address_of(identity.name), identity));
       workers_.push_back(std::make_unique<remote::test::WorkerOnThread>(
-          *connections_.back(), judge_for(time), false, false));
+          *connections_.back(), SleepingJudge(time, made_, times_), false, false));
     }
     evaluations_ = std::make_unique<remote::RemoteEvaluations>(
         remote::RemoteEvaluations::Setup{*transport_,
@@ -94,10 +184,14 @@ public:
     }
     while (!results_.wait_for(before + static_cast<std::size_t>(jobs))) {
     }
-    return std::chrono::duration<double>(Clock::now() - start).count();
+    return seconds_since(start);
   }
+  WorkTime& times() { return times_; }
+  double seconds_of_one_result() const { return made_.seconds_of_one(); }
 
 private:
+  Results made_;
+  WorkTime times_;
   remote::RemoteSession session_{"pool", remote::test::pool_rules(), "bench"};
   std::unique_ptr<remote::CoordinatorTransport> transport_;
   std::vector<std::unique_ptr<remote::WorkerTransport>> connections_;
@@ -108,33 +202,41 @@ private:
   int next_ = 0;
 };
 
+/// Some results are asked for twice, because a second worker answers.
+std::size_t with_second_answers(int jobs) {
+  return static_cast<std::size_t>(jobs + jobs / 4);
+}
+
 /// One job after the other, each judged in no time: all that is left is the way there and back.
 void measure_overhead(const remote::test::NatsServerFake& server) {
-  constexpr int kJobs = 300;
-  Pool pool(server, 1, milliseconds(0));
-  pool.seconds_of(20); // connections and tasks are there now
+  Pool pool(server, 1, milliseconds(0), with_second_answers(kWarmingJobs + kJobsOneByOne));
+  pool.seconds_of(kWarmingJobs); // connections and tasks are there now
   std::vector<double> times;
-  for (int i = 0; i < kJobs; ++i) {
+  for (int i = 0; i < kJobsOneByOne; ++i) {
     times.push_back(pool.seconds_of(1) * 1e3);
   }
   std::sort(times.begin(), times.end());
+  std::printf("a simulated result takes %.2f ms, which do not count\n",
+              pool.seconds_of_one_result() * 1e3);
   std::printf("overhead of a job: median %.2f ms, 95 %% below %.2f ms (%d jobs, one at a time)\n",
-              times[kJobs / 2], times[kJobs * 95 / 100], kJobs);
+              times[kJobsOneByOne / 2], times[kJobsOneByOne * 95 / 100], kJobsOneByOne);
 }
 
 void measure_share(const remote::test::NatsServerFake& server, const Options& options) {
-  Pool pool(server, options.workers, milliseconds(options.job_ms));
+  Pool pool(server, options.workers, milliseconds(options.job_ms),
+            with_second_answers(options.workers + options.jobs));
   pool.seconds_of(options.workers);
+  pool.times().reset();
   const double seconds = pool.seconds_of(options.jobs);
-  const double work = options.jobs * options.job_ms / 1e3;
-  std::printf("%d workers, %d jobs of %d ms: %.2f s, workers busy %.1f %% of the time\n",
-              options.workers, options.jobs, options.job_ms, seconds,
-              100 * work / (seconds * options.workers));
+  std::printf("%d workers, %d requests of %d ms: %.2f s, %d jobs with second answers and canaries, "
+              "workers busy %.1f %% of the time\n",
+              options.workers, options.jobs, options.job_ms, seconds, pool.times().jobs(),
+              100 * pool.times().busy_share());
 }
 
 /// Returns whether each job had one result.
 bool kill_broker(remote::test::NatsServerFake& server, const Options& options) {
-  Pool pool(server, options.workers, milliseconds(options.job_ms));
+  Pool pool(server, options.workers, milliseconds(options.job_ms), 0);
   std::thread killer([&] {
     std::mt19937 random(1);
     for (int i = 0; i < options.kills; ++i) {

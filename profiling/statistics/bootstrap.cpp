@@ -86,9 +86,9 @@ private:
 Interval percentiles(const std::function<double()>& draw, double confidence) {
   std::vector<double> draws(kDraws);
   std::generate(draws.begin(), draws.end(), draw);
-  std::sort(draws.begin(), draws.end());
   const double tail = (1 - std::clamp(confidence, 0.0, 1.0)) / 2;
-  return {quantile_of_sorted(draws, tail), quantile_of_sorted(draws, 1 - tail)};
+  const double low = quantile_of(draws, tail);
+  return {low, quantile_of(draws, 1 - tail)};
 }
 
 } // namespace

@@ -32,11 +32,28 @@ double median_of(std::vector<double>& values) {
   return std::midpoint(*middle, *std::max_element(values.begin(), middle));
 }
 
+namespace {
+
+double position_of(double share, std::size_t count) {
+  return std::clamp(share, 0.0, 1.0) * static_cast<double>(count - 1);
+}
+
+} // namespace
+
 double quantile_of_sorted(std::span<const double> sorted, double share) {
-  const double position = std::clamp(share, 0.0, 1.0) * static_cast<double>(sorted.size() - 1);
+  const double position = position_of(share, sorted.size());
   const auto below = static_cast<std::size_t>(position);
   const std::size_t above = std::min(below + 1, sorted.size() - 1);
   return std::lerp(sorted[below], sorted[above], position - static_cast<double>(below));
+}
+
+double quantile_of(std::vector<double>& values, double share) {
+  const double position = position_of(share, values.size());
+  const auto below = values.begin() + static_cast<std::ptrdiff_t>(position);
+  std::nth_element(values.begin(), below, values.end());
+  const double above =
+      below + 1 == values.end() ? *below : *std::min_element(below + 1, values.end());
+  return std::lerp(*below, above, position - std::floor(position));
 }
 
 } // namespace winnow::profiling

@@ -14,5 +14,7 @@ double median_of(std::vector<double>& values);
 /// The quantile of at least one value in ascending order, with linear interpolation. `share` is 0
 /// to 1.
 double quantile_of_sorted(std::span<const double> sorted, double share);
+/// The same of values in any order. Reorders `values`.
+double quantile_of(std::vector<double>& values, double share);
 
 } // namespace winnow::profiling
