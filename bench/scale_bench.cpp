@@ -83,8 +83,11 @@ class HastyLane : public evaluators::Lane {
 public:
   std::vector<tasks::Evaluation> evaluate(const evaluators::EvaluationRequest& request,
                                           const std::stop_token& /*stop*/) override {
-    return {bench::simulated_verdict(request, 1)};
+    return {verdicts_.of(request, 1)};
   }
+
+private:
+  bench::ScaledVerdicts verdicts_;
 };
 
 /// Prints what has been done and used, each time that enough results have come.

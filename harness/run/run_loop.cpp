@@ -44,7 +44,8 @@ std::string_view run_status(RunOutcome::End end) {
 RunLoop::RunLoop(RunLoopSetup setup)
     : setup_(std::move(setup)),
       clock_(setup_.now, setup_.elapsed_before, setup_.config.limits.wall_time),
-      queue_(std::make_shared<RunQueue>()), shelf_(setup_.journal.store()),
+      queue_(std::make_shared<RunQueue>()),
+      shelf_(setup_.journal.store(), setup_.config.endpoint.parallel),
       tally_(setup_, clock_, stop_), prompts_(setup_, shelf_), intake_(setup_, shelf_, tally_),
       roles_(setup_, shelf_, tally_), calls_(setup_, queue_, stop_),
       judgements_(setup_, queue_, clock_, stop_, shelf_, tally_) {}

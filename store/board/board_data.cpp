@@ -84,20 +84,24 @@ constexpr const char* kRunFields =
     "unconfirmed_tokens:i unconfirmed_dollars:r device_name:t isolation:t kernel:t "
     "evaluator_version:i winnow:t";
 
-/// Both kernels of a pair are shown. The newest race comes first, as in the view `races`.
 constexpr const char* kRaces =
     "SELECT task_id, device_name, kernel, rival, verdict, ratio, ratio_low, ratio_high, raced_at, "
-    "sitting_id FROM (SELECT *, row_number() OVER (PARTITION BY task_id, device_name, "
-    "evaluator_version, min(kernel, rival), max(kernel, rival) ORDER BY sitting_id IS NOT NULL "
-    "DESC, "
-    "sitting_id DESC, raced_at DESC, kernel) AS newest FROM all_races "
-    "WHERE kernel IN (SELECT value FROM json_each(?1)) "
-    "AND rival IN (SELECT value FROM json_each(?1))) WHERE newest = 1 "
-    "UNION ALL SELECT task_id, device_name, kernel, rival, verdict, ratio, ratio_low, ratio_high, "
-    "raced_at, NULL FROM asked_races WHERE kernel IN (SELECT value FROM json_each(?1)) "
-    "AND rival IN (SELECT value FROM json_each(?1)) ORDER BY sitting_id IS NULL, raced_at DESC";
+    "sitting_id FROM all_races WHERE ";
+constexpr const char* kAskedRaces =
+    "SELECT task_id, device_name, kernel, rival, verdict, ratio, ratio_low, ratio_high, raced_at, "
+    "NULL AS sitting_id FROM asked_races";
 constexpr const char* kRaceFields = "task_id:i device_name:t kernel:t rival:t verdict:t ratio:r "
                                     "ratio_low:r ratio_high:r raced_at:t sitting_id:i";
+
+/// As the view `races`: finals count more than other races, and newer ones more than older ones.
+bool is_newer_race(const json& a, const json& b) {
+  const auto age = [](const json& race) {
+    const json& sitting = race.at("sitting_id");
+    return std::pair(sitting.is_null() ? RowId{0} : sitting.get<RowId>(),
+                     race.at("raced_at").get<std::string>());
+  };
+  return age(a) > age(b);
+}
 
 constexpr std::size_t kEscapeBytes = 5;         ///< that \u003c has more than <
 constexpr std::size_t kChunkElementBytes = 150; ///< of its element, and of its row in the index
@@ -321,11 +325,28 @@ private:
     runs_ = rows_of(kRuns, kRunFields);
   }
 
-  /// The newest race of each pair of kernels that the document shows.
+  /// The races between kernels that the document shows, the newest first. Looks each kernel up,
+  /// because most races of a large store are between others.
   void read_races() {
-    Query query(database_, kRaces);
-    query.bind(json_line(json(kernels_)));
-    races_ = json_line(objects_json(query, json_fields(kRaceFields)));
+    std::vector<json> races;
+    const auto take = [&](Query& query) {
+      for (json& race : objects_json(query, json_fields(kRaceFields))) {
+        if (kernels_.contains(race.at("kernel").get<std::string>()) &&
+            kernels_.contains(race.at("rival").get<std::string>())) {
+          races.push_back(std::move(race));
+        }
+      }
+    };
+    Query finals(database_, kRaces + std::string("sitting_id IS NOT NULL"));
+    Query asked(database_, kAskedRaces);
+    take(finals);
+    take(asked);
+    Query judged(database_, kRaces + std::string("kernel = ? AND sitting_id IS NULL"));
+    for (const std::string& kernel : kernels_) {
+      take(judged.bind(kernel));
+    }
+    std::stable_sort(races.begin(), races.end(), is_newer_race);
+    races_ = json_line(json(std::move(races)));
   }
 
   std::string rows_of(const char* sql, const char* fields) const {
