@@ -8,6 +8,7 @@
 #include "bench/process_usage.h"
 #include "bench/scale_workers.h"
 #include "bench/simulated_judge.h"
+#include "bench/store_filler.h"
 #include "evaluators/evaluation/local_evaluations.h"
 #include "harness/run/run_loop.h"
 #include "remote/remote_devices.h"
@@ -42,7 +43,7 @@ struct Options {
   std::int64_t every = 1'000;
   std::string store = "scale.db";
   std::string run;
-  bool without_broker = false;
+  bool without_broker = false, rows_only = false;
 };
 
 int own_thread() {
@@ -96,9 +97,9 @@ public:
   Account(const Options& options, const bench::WorkerProcesses* workers,
           const remote::test::NatsServerFake* broker)
       : options_(options), workers_(workers), broker_(broker) {
-    std::puts(
-        "evaluations      s   per s  busy %  jobs per evaluation | coordinator: RSS MB  CPU s"
-        "  loop  results | workers: RSS MB  CPU s | broker: RSS MB  CPU s  disk MB | store MB");
+    std::puts("evaluations      s   per s  busy %  jobs per evaluation | coordinator: RSS MB  CPU s"
+              "  loop  results | workers: RSS MB  CPU s  restarts | broker: RSS MB  CPU s  disk MB "
+              "| store MB");
   }
 
   /// Counts a result, on the thread that takes results.
@@ -122,7 +123,7 @@ private:
                100 * busy, work.jobs / results, self.resident_mb, self.cpu_seconds,
                bench::cpu_seconds_of_thread(loop_thread_),
                bench::cpu_seconds_of_thread(result_thread_));
-    fmt::print(" |{:>16.0f} {:>6.0f}", work.resident_mb, work.cpu_seconds);
+    fmt::print(" |{:>16.0f} {:>6.0f} {:>9}", work.resident_mb, work.cpu_seconds, work.restarts);
     if (broker_ != nullptr) {
       const bench::ProcessUsage usage = bench::usage_of(broker_->process_id());
       fmt::print(" |{:>15.0f} {:>6.0f} {:>8.0f}", usage.resident_mb, usage.cpu_seconds,
@@ -165,32 +166,39 @@ harness::RunConfig config_of(const Options& options) {
   return config;
 }
 
+/// The run's store, with a run of its own in it.
+class OpenRun {
+public:
+  explicit OpenRun(const Options& options)
+      : config(config_of(options)), tasks(load_tasks()), model(tasks, options.run),
+        store(options.store, store::RunStore::Mode::ReadWrite),
+        journal(store,
+                store.create_run(options.run, config_to_json(config), nlohmann::json::object())) {}
+
+  const harness::RunConfig config;
+  const std::vector<tasks::Task> tasks;
+  MadeUpModel model;
+  store::RunStore store;
+  harness::Journal journal;
+};
+
 /// The loop of `winnow run`, with a model that answers at once.
 void drive(const Options& options, const evaluators::EvaluationsFactory& evaluations,
            Account& account) {
-  const harness::RunConfig config = config_of(options);
-  const std::vector<tasks::Task> tasks = load_tasks();
-  MadeUpModel model(tasks, options.run);
-  const agents::PromptTemplates templates(config.prompts);
-  const auto opening = Clock::now();
-  store::RunStore store(options.store, store::RunStore::Mode::ReadWrite);
-  fmt::print("opened the store in {:.1f} ms\n",
-             std::chrono::duration<double, std::milli>(Clock::now() - opening).count());
-  const store::RowId run =
-      store.create_run(options.run, config_to_json(config), nlohmann::json::object());
-  harness::Journal journal(store, run);
+  OpenRun run(options);
+  const agents::PromptTemplates templates(run.config.prompts);
   std::ostream nowhere(nullptr);
   harness::Progress progress(nowhere, false, 80);
   const remote::PoolRules device = remote::test::pool_rules();
   harness::RunLoop loop(
-      {.config = config,
-       .tasks = tasks,
+      {.config = run.config,
+       .tasks = run.tasks,
        .facts = {},
        .device_kind = device.device_kind,
        .device_name = device.device_name,
        .devices = options.workers.workers,
-       .journal = journal,
-       .models = {{"", config.endpoint, model, {}}},
+       .journal = run.journal,
+       .models = {{"", run.config.endpoint, run.model, {}}},
        .prompts = [&](const auto& context) { return templates.proposal(context); },
        .evaluations =
            [&](evaluators::TakeResult done) {
@@ -205,11 +213,21 @@ void drive(const Options& options, const evaluators::EvaluationsFactory& evaluat
              outcome.end == harness::RunOutcome::End::Finished ? "finished" : outcome.message);
 }
 
+/// So that workers need not ask again and again until the coordinator is there.
+void open_pool(const remote::test::NatsServerFake& broker) {
+  const auto transport =
+      remote::nats_transports().coordinator(broker.address_of("coordinator"), "opening");
+  transport->prepare("pool");
+  transport->set_pool_rules("pool", encode(remote::test::pool_rules()));
+  transport->end_session();
+}
+
 void run_at_broker(const Options& options) {
   if (const std::string why = remote::test::NatsServerFake::why_not(); !why.empty()) {
     throw Error(why);
   }
   const remote::test::NatsServerFake broker(bench::identities(options.workers.workers));
+  open_pool(broker);
   const TemporaryDirectory statistics("scale-workers");
   const bench::WorkerProcesses workers(options.workers, broker.url(), broker.folder(),
                                        statistics.path());
@@ -234,6 +252,14 @@ void run_without_broker(const Options& options) {
   drive(options, on_one_lane, account);
 }
 
+void write_rows_only(const Options& options) {
+  Account account(options, nullptr, nullptr);
+  OpenRun run(options);
+  bench::StoreFiller(run.journal, run.tasks, run.model).fill(options.evaluations, [&] {
+    account.count();
+  });
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -248,12 +274,15 @@ int main(int argc, char** argv) {
   app.add_option("--store", options.store)->capture_default_str();
   app.add_option("--run", options.run, "its name in the store")->required();
   app.add_flag("--without-broker", options.without_broker, "judge at once, in this process");
+  app.add_flag("--rows-only", options.rows_only, "only write the rows that a run would write");
   try {
     if (argc > 1 && std::string(argv[1]) == "work") {
       return bench::work_in_process({argv + 2, argv + argc});
     }
     CLI11_PARSE(app, argc, argv);
-    options.without_broker ? run_without_broker(options) : run_at_broker(options);
+    options.rows_only        ? write_rows_only(options)
+    : options.without_broker ? run_without_broker(options)
+                             : run_at_broker(options);
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "scale_bench: %s\n", error.what());

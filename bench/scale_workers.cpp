@@ -22,6 +22,8 @@ namespace {
 
 constexpr int kTrustedOf = 64; // one of so many workers is trusted
 constexpr std::chrono::milliseconds kTellEvery{1000};
+/// Machines do not start at the same moment.
+constexpr std::chrono::milliseconds kBetweenWorkers{20};
 
 std::string name_of(int worker) {
   return "w" + std::to_string(worker);
@@ -29,10 +31,6 @@ std::string name_of(int worker) {
 
 bool is_trusted(int worker) {
   return worker % kTrustedOf == 0;
-}
-
-std::string file_of(int process) {
-  return "process-" + std::to_string(process);
 }
 
 /// Sleeps as long as the device would work.
@@ -74,36 +72,63 @@ std::vector<remote::WorkerIdentity> identities(int workers) {
 
 WorkerProcesses::WorkerProcesses(const WorkerPlan& plan, const std::string& url,
                                  const std::filesystem::path& credentials,
-                                 std::filesystem::path statistics)
-    : statistics_(std::move(statistics)) {
+                                 const std::filesystem::path& statistics) {
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   for (int i = 0; i < plan.processes; ++i) {
-    process::Command command;
-    command.limits.wall = std::chrono::milliseconds(0);
-    command.argv = {"/proc/self/exe",
-                    "work",
-                    url,
-                    credentials.string(),
-                    (statistics_ / file_of(i)).string(),
-                    std::to_string(plan.workers * i / plan.processes),
-                    std::to_string(plan.workers * (i + 1) / plan.processes),
-                    std::to_string(plan.job.least_ms),
-                    std::to_string(plan.job.most_ms)};
-    command.argv.front() = std::filesystem::read_symlink("/proc/self/exe").string();
-    processes_.push_back(std::make_unique<process::ChildProcess>(command));
+    Worker& worker = workers_.emplace_back();
+    worker.statistics = statistics / std::to_string(i);
+    worker.command.limits.wall = std::chrono::milliseconds(0);
+    worker.command.argv = {self,
+                           "work",
+                           url,
+                           credentials.string(),
+                           worker.statistics.string(),
+                           std::to_string(plan.workers * i / plan.processes),
+                           std::to_string(plan.workers * (i + 1) / plan.processes),
+                           std::to_string(plan.job.least_ms),
+                           std::to_string(plan.job.most_ms)};
+    worker.process = std::make_unique<process::ChildProcess>(worker.command);
+  }
+  watch_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
+}
+
+WorkDone WorkerProcesses::look_at(const Worker& worker) {
+  WorkDone done;
+  std::ifstream(worker.statistics) >> done.busy_seconds >> done.jobs;
+  const ProcessUsage usage = usage_of(worker.process->pid());
+  done.cpu_seconds = usage.cpu_seconds;
+  done.resident_mb = usage.resident_mb;
+  return done;
+}
+
+void WorkerProcesses::watch(const std::stop_token& stop) {
+  for (; !stop.stop_requested(); std::this_thread::sleep_for(kTellEvery)) {
+    const std::lock_guard lock(mutex_);
+    for (Worker& worker : workers_) {
+      if (worker.process->running()) {
+        worker.seen = look_at(worker);
+        continue;
+      }
+      worker.lost.busy_seconds += worker.seen.busy_seconds;
+      worker.lost.jobs += worker.seen.jobs;
+      worker.lost.cpu_seconds += worker.seen.cpu_seconds;
+      worker.seen = {};
+      std::filesystem::remove(worker.statistics);
+      worker.process = std::make_unique<process::ChildProcess>(worker.command);
+      ++restarts_;
+    }
   }
 }
 
 WorkDone WorkerProcesses::done() const {
+  const std::lock_guard lock(mutex_);
   WorkDone all;
-  for (std::size_t i = 0; i < processes_.size(); ++i) {
-    std::ifstream file(statistics_ / file_of(static_cast<int>(i)));
-    double busy = 0, jobs = 0;
-    file >> busy >> jobs;
-    all.busy_seconds += busy;
-    all.jobs += jobs;
-    const ProcessUsage usage = usage_of(processes_[i]->pid());
-    all.cpu_seconds += usage.cpu_seconds;
-    all.resident_mb += usage.resident_mb;
+  all.restarts = restarts_;
+  for (const Worker& worker : workers_) {
+    all.busy_seconds += worker.seen.busy_seconds + worker.lost.busy_seconds;
+    all.jobs += worker.seen.jobs + worker.lost.jobs;
+    all.cpu_seconds += worker.seen.cpu_seconds + worker.lost.cpu_seconds;
+    all.resident_mb += worker.seen.resident_mb;
   }
   return all;
 }
@@ -124,6 +149,7 @@ int work_in_process(const std::vector<std::string>& arguments) {
           return device.judge(request);
         },
         is_trusted(i), false));
+    std::this_thread::sleep_for(kBetweenWorkers);
   }
   while (!stdin_has_ended()) {
     std::ofstream(arguments.at(2)) << device.statistics();

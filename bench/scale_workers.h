@@ -5,7 +5,10 @@
 
 #include <filesystem>
 #include <memory>
+#include <mutex>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace winnow::bench {
@@ -30,20 +33,36 @@ struct WorkDone {
   double busy_seconds = 0;                 ///< of their devices
   double jobs = 0;                         ///< with second answers and canaries
   double cpu_seconds = 0, resident_mb = 0; ///< of their processes
+  int restarts = 0;                        ///< of processes that died
 };
 
 /// Processes with the workers. Each worker has its own user, connection, heartbeat and leases: the
-/// class that `winnow worker` uses. The destructor kills the processes.
+/// class that `winnow worker` uses. A process that dies is started again, as systemd does. The
+/// destructor kills the processes.
 class WorkerProcesses {
 public:
   /// `credentials`: the folder with a file for each user. `statistics`: an empty folder.
   WorkerProcesses(const WorkerPlan& plan, const std::string& url,
-                  const std::filesystem::path& credentials, std::filesystem::path statistics);
+                  const std::filesystem::path& credentials,
+                  const std::filesystem::path& statistics);
   WorkDone done() const;
 
 private:
-  std::filesystem::path statistics_;
-  std::vector<std::unique_ptr<process::ChildProcess>> processes_;
+  struct Worker {
+    process::Command command;
+    std::filesystem::path statistics; ///< the file that it writes
+    std::unique_ptr<process::ChildProcess> process;
+    WorkDone seen; ///< by the process that runs, until a second ago
+    WorkDone lost; ///< by the processes that died
+  };
+  static WorkDone look_at(const Worker& worker);
+  void watch(const std::stop_token& stop);
+
+  mutable std::mutex mutex_; ///< guards the members below
+  std::vector<Worker> workers_;
+  int restarts_ = 0;
+
+  std::jthread watch_; ///< last, because it uses the other members
 };
 
 /// The main function of such a process. Returns when its stdin ends.

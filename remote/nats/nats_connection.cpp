@@ -1,6 +1,7 @@
 #include "remote/nats/nats_connection.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace winnow::remote {
@@ -13,6 +14,9 @@ constexpr std::int64_t kReconnectMs = 500;
 constexpr std::int64_t kPingMs = 10'000; // a dead network is noticed after two of them
 constexpr std::int64_t kAnswerMs = 5'000;
 constexpr std::int64_t kNanoseconds = 1'000'000; // of a millisecond
+/// libnats 3.4.1 writes behind the end of its list if more than half of the messages of a request
+/// have come late, after an earlier request. Of two messages they cannot be more than half.
+constexpr int kMostAtOnce = 2;
 /// A refusal explains a time-out for so long.
 constexpr std::chrono::seconds kRefusalCounts{10};
 
@@ -202,6 +206,27 @@ OwnedSubscription NatsConnection::pull(const std::string& stream, const std::str
 
 std::vector<OwnedMessage> NatsConnection::fetch(natsSubscription* subscription, int most,
                                                 std::chrono::milliseconds wait) const {
+  std::vector<OwnedMessage> messages;
+  while (static_cast<int>(messages.size()) < most) {
+    const int left = most - static_cast<int>(messages.size());
+    try {
+      auto some = fetch_some(subscription, std::min(left, kMostAtOnce), wait);
+      if (some.empty()) {
+        break;
+      }
+      std::move(some.begin(), some.end(), std::back_inserter(messages));
+    } catch (const BrokerUnavailable&) {
+      if (messages.empty()) {
+        throw;
+      }
+      break;
+    }
+  }
+  return messages;
+}
+
+std::vector<OwnedMessage> NatsConnection::fetch_some(natsSubscription* subscription, int most,
+                                                     std::chrono::milliseconds wait) const {
   // The library would keep the request for later, and the server would answer when nobody listens.
   require(is_connected() ? NATS_OK : NATS_CONNECTION_DISCONNECTED, "hand out messages");
   jsFetchRequest request;
