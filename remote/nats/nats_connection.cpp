@@ -1,7 +1,6 @@
 #include "remote/nats/nats_connection.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace winnow::remote {
@@ -14,9 +13,6 @@ constexpr std::int64_t kReconnectMs = 500;
 constexpr std::int64_t kPingMs = 10'000; // a dead network is noticed after two of them
 constexpr std::int64_t kAnswerMs = 5'000;
 constexpr std::int64_t kNanoseconds = 1'000'000; // of a millisecond
-/// libnats 3.4.1 writes behind the end of its list if more than half of the messages of a request
-/// have come late, after an earlier request. Of two messages they cannot be more than half.
-constexpr int kMostAtOnce = 2;
 /// A refusal explains a time-out for so long.
 constexpr std::chrono::seconds kRefusalCounts{10};
 
@@ -204,17 +200,18 @@ OwnedSubscription NatsConnection::pull(const std::string& stream, const std::str
   return OwnedSubscription(subscription);
 }
 
+/// One by one: a request for several messages lets libnats 3.4.1 write behind the end of its list
+/// if some of them have come late, after the end of an earlier request.
 std::vector<OwnedMessage> NatsConnection::fetch(natsSubscription* subscription, int most,
                                                 std::chrono::milliseconds wait) const {
   std::vector<OwnedMessage> messages;
-  while (static_cast<int>(messages.size()) < most) {
-    const int left = most - static_cast<int>(messages.size());
+  for (int i = 0; i < most; ++i) {
     try {
-      auto some = fetch_some(subscription, std::min(left, kMostAtOnce), wait);
-      if (some.empty()) {
+      OwnedMessage message = fetch_one(subscription, wait);
+      if (!message) {
         break;
       }
-      std::move(some.begin(), some.end(), std::back_inserter(messages));
+      messages.push_back(std::move(message));
     } catch (const BrokerUnavailable&) {
       if (messages.empty()) {
         throw;
@@ -225,27 +222,25 @@ std::vector<OwnedMessage> NatsConnection::fetch(natsSubscription* subscription, 
   return messages;
 }
 
-std::vector<OwnedMessage> NatsConnection::fetch_some(natsSubscription* subscription, int most,
-                                                     std::chrono::milliseconds wait) const {
+/// nullptr: none has come.
+OwnedMessage NatsConnection::fetch_one(natsSubscription* subscription,
+                                       std::chrono::milliseconds wait) const {
   // The library would keep the request for later, and the server would answer when nobody listens.
   require(is_connected() ? NATS_OK : NATS_CONNECTION_DISCONNECTED, "hand out messages");
   jsFetchRequest request;
   jsFetchRequest_Init(&request);
-  request.Batch = most;
+  request.Batch = 1;
   request.Expires = wait.count() * kNanoseconds;
   natsMsgList list{};
   const natsStatus status = natsSubscription_FetchRequest(&list, subscription, &request);
-  std::vector<OwnedMessage> messages;
-  for (int i = 0; i < list.Count; ++i) {
-    messages.emplace_back(std::exchange(list.Msgs[i], nullptr));
-  }
+  OwnedMessage message(list.Count > 0 ? std::exchange(list.Msgs[0], nullptr) : nullptr);
   natsMsgList_Destroy(&list);
   if (status == NATS_TIMEOUT || status == NATS_NOT_FOUND) { // there was none
     require_permitted();
-  } else if (messages.empty()) {
+  } else if (!message) {
     require(status, "hand out messages");
   }
-  return messages;
+  return message;
 }
 
 OwnedStore NatsConnection::open_store(const std::string& bucket) const {

@@ -66,8 +66,7 @@ public:
   std::optional<std::string> look_up(kvStore* store, const std::string& key) const;
 
 private:
-  std::vector<OwnedMessage> fetch_some(natsSubscription* subscription, int most,
-                                       std::chrono::milliseconds wait) const;
+  OwnedMessage fetch_one(natsSubscription* subscription, std::chrono::milliseconds wait) const;
   void keep_refusal(natsStatus status, const char* text);
   static void on_error(natsConnection* connection, natsSubscription* subscription,
                        natsStatus status, void* self);
