@@ -20,7 +20,7 @@ REPEATS = 3
 
 
 def run_measured(command):
-    """Seconds, peak memory in MB and bytes of the output of a program that must succeed."""
+    """Seconds, CPU seconds, peak memory in MB and bytes of the output of a program that must succeed."""
     with tempfile.TemporaryFile() as output:
         begin = time.monotonic()
         child = subprocess.Popen(command, stdout=output, stderr=subprocess.DEVNULL)
@@ -29,13 +29,15 @@ def run_measured(command):
         child.returncode = os.waitstatus_to_exitcode(status)
         if child.returncode != 0:
             sys.exit(f"{' '.join(command)} ended with {child.returncode}")
-        return seconds, usage.ru_maxrss / 1000, os.fstat(output.fileno()).st_size
+        cpu = usage.ru_utime + usage.ru_stime
+        return seconds, cpu, usage.ru_maxrss / 1000, os.fstat(output.fileno()).st_size
 
 
 def report(what, command):
     runs = sorted(run_measured(command) for _ in range(REPEATS))
-    seconds, peak, size = runs[REPEATS // 2]
-    print(f"  {what:<28} {seconds:8.2f} s  peak {peak:6.0f} MB  {size / 1e6:6.2f} MB of output", flush=True)
+    seconds, cpu, peak, size = runs[REPEATS // 2]
+    print(f"  {what:<28} {seconds:8.2f} s  CPU {cpu:6.2f} s  peak {peak:6.0f} MB  {size / 1e6:6.2f} MB of output",
+          flush=True)
 
 
 def get(url, timeout):
@@ -53,10 +55,10 @@ def measure_server(winnow, store):
         begin = time.monotonic()
         while True:
             try:
-                get(f"http://{address}/v1/health", 5)
+                get(f"http://{address}/v1/health", 60)
                 break
             except OSError:
-                if server.poll() is not None or time.monotonic() - begin > 60:
+                if server.poll() is not None or time.monotonic() - begin > 600:
                     sys.exit("winnow serve does not answer")
                 time.sleep(0.02)
         print(f"  serve: answers after         {time.monotonic() - begin:8.2f} s")
@@ -64,6 +66,10 @@ def measure_server(winnow, store):
             seconds, size = get(f"http://{address}/", 3600)
             print(f"  serve: {which:<21} {seconds:8.2f} s  {size / 1e6:6.2f} MB", flush=True)
     finally:
+        with open(f"/proc/{server.pid}/stat", encoding="utf-8") as stat:
+            fields = stat.read().rsplit(")", 1)[1].split()
+        cpu = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        print(f"  serve: in all                CPU {cpu:6.2f} s", flush=True)
         server.terminate()
         server.wait()
 

@@ -10,6 +10,7 @@
 #include "bench/simulated_judge.h"
 #include "bench/store_filler.h"
 #include "evaluators/evaluation/local_evaluations.h"
+#include "harness/interrupt.h"
 #include "harness/run/run_loop.h"
 #include "remote/remote_devices.h"
 #include "remote/testing/nats_server_fake.h"
@@ -184,7 +185,7 @@ public:
 
 /// The loop of `winnow run`, with a model that answers at once.
 void drive(const Options& options, const evaluators::EvaluationsFactory& evaluations,
-           Account& account) {
+           Account& account, harness::Interrupt& interrupt) {
   OpenRun run(options);
   const agents::PromptTemplates templates(run.config.prompts);
   std::ostream nowhere(nullptr);
@@ -208,6 +209,7 @@ void drive(const Options& options, const evaluators::EvaluationsFactory& evaluat
              });
            },
        .progress = progress});
+  const harness::OnInterrupt stop(interrupt, [&] { loop.interrupt(); });
   const harness::RunOutcome outcome = loop.run();
   fmt::print("{} calls; {}\n", outcome.spend.calls,
              outcome.end == harness::RunOutcome::End::Finished ? "finished" : outcome.message);
@@ -222,7 +224,7 @@ void open_pool(const remote::test::NatsServerFake& broker) {
   transport->end_session();
 }
 
-void run_at_broker(const Options& options) {
+void run_at_broker(const Options& options, harness::Interrupt& interrupt) {
   if (const std::string why = remote::test::NatsServerFake::why_not(); !why.empty()) {
     throw Error(why);
   }
@@ -238,10 +240,10 @@ void run_at_broker(const Options& options) {
   setup.warn = [](const std::string& line) { fmt::print("{}\n", line); };
   const remote::RemoteDevices devices(remote::nats_transports(), std::move(setup));
   Account account(options, &workers, &broker);
-  drive(options, devices.factory(), account);
+  drive(options, devices.factory(), account, interrupt);
 }
 
-void run_without_broker(const Options& options) {
+void run_without_broker(const Options& options, harness::Interrupt& interrupt) {
   Account account(options, nullptr, nullptr);
   const auto on_one_lane = [](evaluators::TakeResult done) {
     evaluators::LocalEvaluations::Setup setup;
@@ -249,7 +251,7 @@ void run_without_broker(const Options& options) {
     setup.done = std::move(done);
     return std::make_unique<evaluators::LocalEvaluations>(std::move(setup));
   };
-  drive(options, on_one_lane, account);
+  drive(options, on_one_lane, account, interrupt);
 }
 
 void write_rows_only(const Options& options) {
@@ -280,9 +282,10 @@ int main(int argc, char** argv) {
       return bench::work_in_process({argv + 2, argv + argc});
     }
     CLI11_PARSE(app, argc, argv);
+    harness::Interrupt interrupt; // before any other thread starts
     options.rows_only        ? write_rows_only(options)
-    : options.without_broker ? run_without_broker(options)
-                             : run_at_broker(options);
+    : options.without_broker ? run_without_broker(options, interrupt)
+                             : run_at_broker(options, interrupt);
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "scale_bench: %s\n", error.what());
