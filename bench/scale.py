@@ -55,7 +55,7 @@ def measure_server(winnow, store):
         begin = time.monotonic()
         while True:
             try:
-                get(f"http://{address}/v1/health", 60)
+                get(f"http://{address}/version", 60)
                 break
             except OSError:
                 if server.poll() is not None or time.monotonic() - begin > 600:
