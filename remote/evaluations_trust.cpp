@@ -82,10 +82,11 @@ void RemoteEvaluations::take_answer(Pending pending, Answer answer) {
 
 void RemoteEvaluations::settle(Pending pending) {
   if (pending.answers.size() > 1) {
-    settle_by(rule(pending.answers, !others(pending).empty()), std::move(pending));
+    const bool has_more = has_other(pending, setup_.roster.members());
+    settle_by(rule(pending.answers, has_more), std::move(pending));
   } else if (!needs_second(pending)) {
     deliver(std::move(pending), 0);
-  } else if (others(pending).empty()) {
+  } else if (!has_other(pending, setup_.roster.members())) {
     settle_alone(std::move(pending));
   } else {
     ask_another(std::move(pending));
@@ -165,26 +166,27 @@ bool RemoteEvaluations::would_lead(const Pending& pending, const Answer& answer)
          (evaluation.race && evaluation.race->verdict == "faster");
 }
 
-/// The live workers whose answer would help.
-std::vector<WorkerRoster::Worker> RemoteEvaluations::others(const Pending& pending) const {
-  std::vector<WorkerRoster::Worker> workers;
-  for (WorkerRoster::Worker& worker : setup_.roster.live()) {
-    const bool may_prove =
-        worker.heartbeat.trusted && !trust_.is_trusted(worker.name) && !pending.by_any_worker;
-    if (!trust_.is_quarantined(worker.name) &&
-        (!has_answered(pending.answers, worker.name) || may_prove)) {
-      workers.push_back(std::move(worker));
-    }
-  }
-  return workers;
+/// Whether the worker's answer would help.
+bool RemoteEvaluations::may_help(const Pending& pending, const WorkerRoster::Member& worker) const {
+  const bool may_prove =
+      worker.trusted && !trust_.is_trusted(worker.name) && !pending.by_any_worker;
+  return !trust_.is_quarantined(worker.name) &&
+         (!has_answered(pending.answers, worker.name) || may_prove);
+}
+
+bool RemoteEvaluations::has_other(const Pending& pending,
+                                  const std::vector<WorkerRoster::Member>& live) const {
+  return std::any_of(live.begin(), live.end(),
+                     [&](const auto& worker) { return may_help(pending, worker); });
 }
 
 /// Whether a trusted worker shall give the next answer. They come first, but their queue stays
 /// short, because they hold finals, too.
 bool RemoteEvaluations::asks_trusted(const Pending& pending) const {
-  const std::vector<WorkerRoster::Worker> workers = others(pending);
+  std::vector<WorkerRoster::Member> workers = setup_.roster.members();
+  std::erase_if(workers, [&](const auto& worker) { return !may_help(pending, worker); });
   const auto trusted = std::count_if(workers.begin(), workers.end(),
-                                     [](const auto& worker) { return worker.heartbeat.trusted; });
+                                     [](const auto& worker) { return worker.trusted; });
   const bool has_any = std::any_of(workers.begin(), workers.end(), [&](const auto& worker) {
     return !has_answered(pending.answers, worker.name);
   });
@@ -323,6 +325,7 @@ void RemoteEvaluations::take_canary(const Pending& pending, const Answer& answer
 
 /// Requests that wait for an answer that may never come.
 void RemoteEvaluations::tend_answers() {
+  const std::vector<WorkerRoster::Member> live = setup_.roster.members();
   std::vector<std::string> lonely, unanswered;
   {
     const std::lock_guard lock(mutex_);
@@ -334,7 +337,7 @@ void RemoteEvaluations::tend_answers() {
       if (!pending.asked_at) {
         pending.asked_at = now;
       }
-      if (!others(pending).empty()) {
+      if (has_other(pending, live)) {
         pending.lonely_since.reset();
         if (pending.address.trusted && now - *pending.asked_at > setup_.patience.trusted_answer) {
           unanswered.push_back(job);

@@ -147,7 +147,8 @@ private:
   bool needs_second(const Pending& pending) const;
   bool is_drawn(const std::string& request_id) const;
   bool would_lead(const Pending& pending, const Answer& answer) const;
-  std::vector<WorkerRoster::Worker> others(const Pending& pending) const;
+  bool may_help(const Pending& pending, const WorkerRoster::Member& worker) const;
+  bool has_other(const Pending& pending, const std::vector<WorkerRoster::Member>& live) const;
   bool asks_trusted(const Pending& pending) const;
   void ask_another(Pending pending);
   void deliver(Pending pending, std::size_t index);

@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "store/candidate_record.h"
+#include "store/candidate_without_samples.h"
 #include "store/test_store.h"
 
 #include <gmock/gmock.h>
@@ -75,6 +76,26 @@ TEST_F(CandidateRecords, OfAPersonHaveNoCall) {
   EXPECT_THAT(record.parents, IsEmpty());
   EXPECT_FALSE(record.state.best);
   EXPECT_THROW(store.candidate_record(99), UsageError);
+}
+
+TEST_F(CandidateRecords, CanBeReadWithoutSamplesAndAreEqualOtherwise) {
+  const RowId candidate = add("axpy/0/0", "a", {testing::correct_evaluation(2)});
+  CandidateState whole = store.candidate_state(candidate);
+  const CandidateState lean = candidate_without_samples(store, candidate);
+  bool any_samples = false;
+  for (tasks::CaseResult& result : whole.best.value().cases) {
+    for (auto* samples : {&result.samples_ns, &result.baseline_samples_ns,
+                          &result.incumbent_samples_ns, &result.warm_samples_ns}) {
+      any_samples = any_samples || !samples->empty();
+      samples->clear();
+    }
+  }
+  EXPECT_TRUE(any_samples);
+  EXPECT_EQ(evaluation_json(lean.best.value()), evaluation_json(*whole.best));
+  EXPECT_EQ(lean.row.text, "a");
+  EXPECT_EQ(lean.reply, whole.reply);
+  const RowId unjudged = add("axpy/0/1", "b", {});
+  EXPECT_FALSE(candidate_without_samples(store, unjudged).best.has_value());
 }
 
 } // namespace

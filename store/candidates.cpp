@@ -2,6 +2,7 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "store/candidate_without_samples.h"
 #include "store/evaluation_rows.h"
 #include "store/run_store_state.h"
 
@@ -85,6 +86,13 @@ void insert_parents(Database& database, RowId id, const CandidateRow& candidate)
   for (std::size_t i = 0; i < parents.size(); ++i) {
     insert.bind(id, static_cast<std::int64_t>(i), parents[i]).run();
   }
+}
+
+/// Empty: the candidate is not from a model.
+std::string reply_of(const Database& database, RowId id) {
+  Query reply(database, "SELECT m.reply FROM candidates AS c "
+                        "JOIN model_calls AS m ON m.id = c.call_id WHERE c.id = ?");
+  return reply.bind(id).next() ? reply.text("reply") : "";
 }
 
 } // namespace
@@ -201,11 +209,17 @@ CandidateRow RunStore::candidate(RowId id) const {
 CandidateState RunStore::candidate_state(RowId id) const {
   Database& database = state_->database;
   return database.read([&] {
-    Query reply(database, "SELECT m.reply FROM candidates AS c "
-                          "JOIN model_calls AS m ON m.id = c.call_id WHERE c.id = ?");
     return CandidateState{candidate(id), evaluation_of_candidate(database, id),
-                          reply.bind(id).next() ? reply.text("reply") : ""};
+                          reply_of(database, id)};
   });
+}
+
+CandidateState candidate_without_samples(const RunStore& store, RowId id) {
+  CandidateState state;
+  store.read([&](const Database& database) {
+    state = {store.candidate(id), evaluation_without_samples(database, id), reply_of(database, id)};
+  });
+  return state;
 }
 
 } // namespace winnow::store

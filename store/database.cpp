@@ -16,6 +16,7 @@ namespace winnow::store {
 namespace {
 
 constexpr int kPrimaryCodeMask = 0xff;
+constexpr std::size_t kMostIdleStatements = 256; // Winnow has about 150
 
 bool is_out_of_space(int system_errno) {
   return system_errno == ENOSPC || system_errno == EDQUOT || system_errno == EFBIG;
@@ -101,6 +102,24 @@ void sha256_of_text(sqlite3_context* context, int /*count*/, sqlite3_value** val
 
 } // namespace
 
+/// A compiled statement without values.
+struct Database::Prepared {
+  Prepared(const SQLite::Database& connection, const std::string& sql)
+      : text(sql), statement(connection, sql) {
+    for (int i = 0; i < statement.getColumnCount(); ++i) {
+      const char* column = statement.getColumnName(i);
+      if (!columns.emplace(column, i).second) {
+        throw Error(fmt::format("two columns '{}' in the query: {}", column, sql),
+                    "give one of them another name with AS");
+      }
+    }
+  }
+
+  std::string text;
+  SQLite::Statement statement;
+  std::map<std::string, int, std::less<>> columns; ///< positions by name
+};
+
 Database::Database(const std::filesystem::path& path, OpenMode mode, const OpenOptions& options)
     : path_(path) {
   if (std::filesystem::is_directory(path_)) {
@@ -149,6 +168,7 @@ void Database::connect(OpenMode mode, bool immutable, const OpenOptions& options
   const int flags = immutable                    ? SQLite::OPEN_READONLY | SQLite::OPEN_URI
                     : mode == OpenMode::ReadOnly ? SQLite::OPEN_READWRITE
                                                  : SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE;
+  idle_.clear();
   connection_.reset();
   connection_ =
       std::make_unique<SQLite::Database>(immutable ? immutable_uri(path_) : path_.string(), flags,
@@ -249,6 +269,10 @@ Error Database::explained(const SQLite::Exception& failure) const {
 }
 
 void Database::execute_script(const std::string& sql) {
+  {
+    const std::lock_guard lock(idle_mutex_);
+    idle_.clear(); // the script may change what their columns are
+  }
   connection_->exec(sql);
 }
 
@@ -256,17 +280,36 @@ std::int64_t Database::last_insert_id() const {
   return connection_->getLastInsertRowid();
 }
 
-Query::Query(const Database& database, const std::string& sql)
-    : statement_(std::make_unique<SQLite::Statement>(*database.connection_, sql)) {
-  for (int i = 0; i < statement_->getColumnCount(); ++i) {
-    const char* column = statement_->getColumnName(i);
-    if (!columns_.emplace(column, i).second) {
-      throw Error(fmt::format("two columns '{}' in the query: {}", column, sql),
-                  "give one of them another name with AS");
+std::unique_ptr<Database::Prepared> Database::take_prepared(const std::string& sql) const {
+  {
+    const std::lock_guard lock(idle_mutex_);
+    if (auto node = idle_.extract(sql); !node.empty()) {
+      return std::move(node.mapped());
     }
   }
+  return std::make_unique<Prepared>(*connection_, sql);
 }
-Query::~Query() = default;
+
+/// A statement that failed, or that another query of the same text has left already, ends.
+void Database::keep_prepared(std::unique_ptr<Prepared> prepared) const {
+  if (prepared->statement.tryReset() != SQLITE_OK) {
+    return;
+  }
+  prepared->statement.clearBindings();
+  const std::lock_guard lock(idle_mutex_);
+  if (idle_.size() < kMostIdleStatements) {
+    std::string sql = prepared->text;
+    idle_.emplace(std::move(sql), std::move(prepared));
+  }
+}
+
+Query::Query(const Database& database, const std::string& sql)
+    : database_(database), prepared_(database.take_prepared(sql)),
+      statement_(&prepared_->statement) {}
+
+Query::~Query() {
+  database_.keep_prepared(std::move(prepared_));
+}
 
 bool Query::next() {
   return statement_->executeStep();
@@ -294,8 +337,8 @@ void Query::bind_null(int index) {
 }
 
 SQLite::Column Query::value_of(std::string_view column) const {
-  const auto found = columns_.find(column);
-  if (found == columns_.end()) {
+  const auto found = prepared_->columns.find(column);
+  if (found == prepared_->columns.end()) {
     throw Error(fmt::format("no column '{}' in the query: {}", column, statement_->getQuery()),
                 "add the column to the query");
   }

@@ -75,14 +75,21 @@ private:
   Error explained(const SQLite::Exception& failure) const;
   void roll_back();
 
+  struct Prepared;
+  std::unique_ptr<Prepared> take_prepared(const std::string& sql) const;
+  void keep_prepared(std::unique_ptr<Prepared> prepared) const;
+
   std::filesystem::path path_;
   std::recursive_mutex mutex_;
   std::unique_ptr<SQLite::Database> connection_;
+  /// Statements that no query uses now, by their SQL. Compiling one takes longer than running it.
+  mutable std::map<std::string, std::unique_ptr<Prepared>> idle_;
+  mutable std::mutex idle_mutex_; ///< guards idle_
 };
 
-/// A prepared statement. Values are bound in order, and columns are read by name. An expression, or
-/// one of two columns of the same name, gets its name with AS. Use it only inside read() or
-/// write().
+/// A prepared statement, which must not outlive its database. Values are bound in order, and
+/// columns are read by name. An expression, or one of two columns of the same name, gets its name
+/// with AS. Use it only inside read() or write().
 class Query {
 public:
   Query(const Database& database, const std::string& sql);
@@ -128,8 +135,9 @@ private:
     }
   }
 
-  std::unique_ptr<SQLite::Statement> statement_;
-  std::map<std::string, int, std::less<>> columns_; ///< positions by name
+  const Database& database_;
+  std::unique_ptr<Database::Prepared> prepared_;
+  SQLite::Statement* statement_; ///< of prepared_
 };
 
 } // namespace winnow::store

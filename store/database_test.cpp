@@ -82,5 +82,62 @@ TEST_F(QueryTest, TwoColumnsOfOneNameAreAnError) {
                     HasSubstr("with AS")));
 }
 
+// Statements are kept for the next query of the same text.
+TEST_F(QueryTest, AQueryKnowsNothingOfTheOneBefore) {
+  const std::string sql =
+      "SELECT number, ?1 AS given FROM verdicts WHERE ?1 IS NULL OR number = ?1";
+  database.read([&] {
+    Query(database, sql).bind(kCorrect).next(); // leaves rows unread
+    Query query(database, sql);
+    ASSERT_TRUE(query.next());
+    EXPECT_TRUE(query.is_null("given"));
+    int rows = 1;
+    while (query.next()) {
+      ++rows;
+    }
+    EXPECT_EQ(rows, static_cast<int>(tasks::all_verdicts().size()));
+  });
+}
+
+TEST_F(QueryTest, TwoQueriesOfOneTextDoNotDisturbEachOther) {
+  const std::string sql = "SELECT number FROM verdicts ORDER BY number";
+  database.read([&] {
+    Query outer(database, sql);
+    ASSERT_TRUE(outer.next());
+    const std::int64_t first = outer.integer("number");
+    Query inner(database, sql);
+    ASSERT_TRUE(inner.next());
+    EXPECT_EQ(inner.integer("number"), first);
+    ASSERT_TRUE(outer.next());
+    EXPECT_GT(outer.integer("number"), first);
+  });
+}
+
+TEST_F(QueryTest, AStatementThatFailedIsNotUsedAgain) {
+  const std::string sql = "INSERT INTO verdicts (number, name, description) VALUES (?, ?, '')";
+  const auto insert = [&](std::int64_t number, const char* name) {
+    database.write([&] { Query(database, sql).bind(number, name).run(); });
+  };
+  EXPECT_THROW(insert(kCorrect, "again"), Error);
+  insert(1000, "new");
+  EXPECT_THROW(insert(1000, "newer"), Error);
+}
+
+TEST_F(QueryTest, ASchemaThatChangesGivesAQueryItsNewColumns) {
+  database.write([&] { database.execute_script("CREATE VIEW one AS SELECT 1 AS a"); });
+  const auto sum = [&](const char* column) {
+    return database.read([&] {
+      Query query(database, "SELECT * FROM one");
+      query.next();
+      return query.integer(column);
+    });
+  };
+  EXPECT_EQ(sum("a"), 1);
+  database.write(
+      [&] { database.execute_script("DROP VIEW one; CREATE VIEW one AS SELECT 2 AS b, 3 AS a"); });
+  EXPECT_EQ(sum("a"), 3);
+  EXPECT_EQ(sum("b"), 2);
+}
+
 } // namespace
 } // namespace winnow::store

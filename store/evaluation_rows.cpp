@@ -168,10 +168,25 @@ tasks::CaseResult read_case(const Query& query) {
   return result;
 }
 
+constexpr const char* kSelectCases =
+    "SELECT k.evaluation_id, k.stage, k.shape_id, k.shape_set, k.shape, k.seed, k.verdict, "
+    "k.detail, k.mismatch, k.max_error_ratio, k.median_ns, k.baseline_median_ns, k.prepare_ns, "
+    "k.median_low_ns, k.median_high_ns, k.speedup, k.speedup_low, k.speedup_high, k.conditions, ";
+constexpr const char* kSeries =
+    "s.times_ns AS samples_ns, b.times_ns AS baseline_samples_ns, "
+    "i.times_ns AS incumbent_samples_ns, w.times_ns AS warm_samples_ns ";
+constexpr const char* kNoSeries = "NULL AS samples_ns, NULL AS baseline_samples_ns, "
+                                  "NULL AS incumbent_samples_ns, NULL AS warm_samples_ns ";
+constexpr const char* kJoinSeries =
+    "LEFT JOIN sample_series AS s ON s.case_id = k.id AND s.kernel = 'candidate' "
+    "LEFT JOIN sample_series AS b ON b.case_id = k.id AND b.kernel = 'baseline' "
+    "LEFT JOIN sample_series AS i ON i.case_id = k.id AND i.kernel = 'incumbent' "
+    "LEFT JOIN sample_series AS w ON w.case_id = k.id AND w.kernel = 'warm' ";
+
 /// `of`: a condition on the candidate c and its evaluation e, with `id` for its placeholder. By
 /// evaluation.
 std::map<RowId, OwnedEvaluation> read_evaluations(const Database& database, const std::string& of,
-                                                  RowId id) {
+                                                  RowId id, bool with_samples = true) {
   std::map<RowId, OwnedEvaluation> evaluations;
   Query query(
       database,
@@ -191,22 +206,12 @@ std::map<RowId, OwnedEvaluation> read_evaluations(const Database& database, cons
   while (query.next()) {
     evaluations[query.integer("id")] = {query.integer("candidate_id"), read_evaluation(query)};
   }
-  Query cases(database,
-              "SELECT k.evaluation_id, k.stage, k.shape_id, k.shape_set, k.shape, k.seed, "
-              "k.verdict, k.detail, k.mismatch, k.max_error_ratio, k.median_ns, "
-              "k.baseline_median_ns, s.times_ns AS samples_ns, b.times_ns AS baseline_samples_ns, "
-              "i.times_ns AS incumbent_samples_ns, w.times_ns AS warm_samples_ns, k.prepare_ns, "
-              "k.median_low_ns, k.median_high_ns, k.speedup, k.speedup_low, k.speedup_high, "
-              "k.conditions "
-              "FROM candidates AS c "
-              "JOIN evaluations AS e ON e.candidate_id = c.id "
-              "JOIN cases AS k ON k.evaluation_id = e.id "
-              "LEFT JOIN sample_series AS s ON s.case_id = k.id AND s.kernel = 'candidate' "
-              "LEFT JOIN sample_series AS b ON b.case_id = k.id AND b.kernel = 'baseline' "
-              "LEFT JOIN sample_series AS i ON i.case_id = k.id AND i.kernel = 'incumbent' "
-              "LEFT JOIN sample_series AS w ON w.case_id = k.id AND w.kernel = 'warm' "
-              "WHERE " +
-                  of + " ORDER BY k.evaluation_id, k.ordinal");
+  Query cases(database, std::string(kSelectCases) + (with_samples ? kSeries : kNoSeries) +
+                            "FROM candidates AS c "
+                            "JOIN evaluations AS e ON e.candidate_id = c.id "
+                            "JOIN cases AS k ON k.evaluation_id = e.id " +
+                            (with_samples ? kJoinSeries : "") + "WHERE " + of +
+                            " ORDER BY k.evaluation_id, k.ordinal");
   cases.bind(id);
   while (cases.next()) {
     evaluations.at(cases.integer("evaluation_id")).evaluation.cases.push_back(read_case(cases));
@@ -278,6 +283,12 @@ std::map<RowId, tasks::Evaluation> evaluations_of_run(const Database& database, 
 std::optional<tasks::Evaluation> evaluation_of_candidate(const Database& database,
                                                          RowId candidate) {
   auto found = read_evaluations(database, "e.ordinal = 0 AND c.id = ?", candidate);
+  return found.empty() ? std::nullopt : std::optional(std::move(found.begin()->second.evaluation));
+}
+
+std::optional<tasks::Evaluation> evaluation_without_samples(const Database& database,
+                                                            RowId candidate) {
+  auto found = read_evaluations(database, "e.ordinal = 0 AND c.id = ?", candidate, false);
   return found.empty() ? std::nullopt : std::optional(std::move(found.begin()->second.evaluation));
 }
 

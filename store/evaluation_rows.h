@@ -29,6 +29,9 @@ void insert_library_timings(Database& database, RowId candidate,
 std::map<RowId, tasks::Evaluation> evaluations_of_run(const Database& database, RowId run);
 /// nullopt: the candidate is not judged yet.
 std::optional<tasks::Evaluation> evaluation_of_candidate(const Database& database, RowId candidate);
+/// Likewise, without raw samples.
+std::optional<tasks::Evaluation> evaluation_without_samples(const Database& database,
+                                                            RowId candidate);
 /// RunStore::trials().
 std::vector<tasks::Evaluation> trials_of_candidate(const Database& database, RowId candidate);
 

@@ -195,10 +195,18 @@ std::vector<VerdictCount> RunStore::verdict_counts(const LeaderboardQuery& query
     if (!query.run.empty()) {
       require_run(database, query.run);
     }
-    Query select(database, "SELECT run, task, device, verdict, candidates "
-                           "FROM verdict_counts WHERE ?1 IN ('', run) AND ?2 IN ('', task) "
-                           "AND ?3 IN ('', coalesce(device, '')) "
-                           "ORDER BY run, task, device, candidates DESC, verdict");
+    // As the view verdict_counts, but names are looked up once for each group.
+    Query select(database,
+                 "SELECT r.name AS run, t.name AS task, n.device, "
+                 "coalesce(d.name, 'not_judged') AS verdict, sum(n.candidates) AS candidates "
+                 "FROM (SELECT c.run_id, c.task_id, e.device, e.verdict, count(*) AS candidates "
+                 "FROM candidates AS c LEFT JOIN evaluations AS e "
+                 "ON e.candidate_id = c.id AND e.ordinal = 0 GROUP BY 1, 2, 3, 4) AS n "
+                 "JOIN runs AS r ON r.id = n.run_id JOIN tasks AS t ON t.id = n.task_id "
+                 "LEFT JOIN verdicts AS d ON d.number = n.verdict "
+                 "WHERE ?1 IN ('', r.name) AND ?2 IN ('', t.name) "
+                 "AND ?3 IN ('', coalesce(n.device, '')) GROUP BY 1, 2, 3, 4 "
+                 "ORDER BY run, task, n.device, candidates DESC, verdict");
     select.bind(query.run, query.task, query.device);
     std::vector<VerdictCount> counts;
     while (select.next()) {

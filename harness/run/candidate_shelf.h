@@ -19,7 +19,8 @@ struct ShelvedCandidate {
 /// Reads candidates from the store and keeps those that were used last.
 class CandidateShelf {
 public:
-  explicit CandidateShelf(const store::RunStore& store) : store_(store) {}
+  /// Keeps enough for the prompts of so many calls at a time.
+  CandidateShelf(const store::RunStore& store, int parallel_calls);
   /// Valid until the next call. Throws UsageError if the store does not have the candidate.
   const ShelvedCandidate& at(store::RowId candidate);
   /// The next at() reads the candidate again.
@@ -27,6 +28,7 @@ public:
 
 private:
   const store::RunStore& store_;
+  std::size_t most_;
   std::map<store::RowId, ShelvedCandidate> shelf_;
 };
 

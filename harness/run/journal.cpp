@@ -3,6 +3,7 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -147,6 +148,30 @@ void Journal::log(store::RowId task, const search::Event& event) {
 void Journal::transaction(const std::function<void()>& work) {
   store_.transaction(work);
   written();
+}
+
+void Journal::batch(const std::function<void()>& work) {
+  is_in_batch_ = true;
+  try {
+    store_.transaction(work);
+  } catch (...) {
+    is_in_batch_ = false;
+    when_durable_.clear();
+    throw;
+  }
+  is_in_batch_ = false;
+  written();
+  for (const std::function<void()>& action : std::exchange(when_durable_, {})) {
+    action();
+  }
+}
+
+void Journal::when_durable(std::function<void()> action) {
+  if (is_in_batch_) {
+    when_durable_.push_back(std::move(action));
+  } else {
+    action();
+  }
 }
 
 std::vector<search::Event> Journal::search_events(store::RowId task) const {

@@ -15,7 +15,8 @@
 
 namespace winnow::harness {
 
-/// Writes a run's data to its store. Every write is durable when the function returns.
+/// Writes a run's data to its store. Every write is durable when the function returns, except
+/// within transaction() and batch(). One thread uses it.
 class Journal {
 public:
   /// `after_write` runs after every write. Tests let it throw to stop a run at that point.
@@ -53,6 +54,11 @@ public:
   void log(store::RowId task, const search::Event& event);
   /// Makes one transaction of all writes in `work`.
   void transaction(const std::function<void()>& work);
+  /// Like transaction(), for the writes of several steps: the disk is waited for once.
+  void batch(const std::function<void()>& work);
+  /// Runs `action` when all writes so far are durable: at the end of batch(), otherwise at once. If
+  /// `work` of batch() throws, `action` never runs.
+  void when_durable(std::function<void()> action);
   void set_status(std::string_view status);
 
   bool has_file(store::RowId task, std::string_view digest) const {
@@ -74,6 +80,8 @@ private:
   store::RunStore& store_;
   store::RowId run_;
   std::function<void()> after_write_;
+  bool is_in_batch_ = false;
+  std::vector<std::function<void()>> when_durable_; ///< of the batch
 };
 
 /// The field of an event's detail with the time that the run had taken so far, over all sessions.

@@ -63,7 +63,8 @@ void Judgements::submit(TaskState& state, const search::Evaluate& evaluate) {
   request.id =
       evaluators::request_id(request, repetition_of(*state.search->find(evaluate.candidate)));
   judging_[request.id] = {&state, evaluate, key, row.text};
-  evaluations_->submit(std::move(request));
+  setup_.journal.when_durable(
+      [this, request = std::move(request)] { evaluations_->submit(request); });
 }
 
 void Judgements::finish(evaluators::EvaluationResult& result) {

@@ -98,8 +98,10 @@ void ModelCalls::send(TaskState& state, const search::Ask& ask, const agents::Mo
       return;
     }
   }
-  model.endpoint.start(request, [queue = queue_, key = request.key](ModelReply reply) {
-    queue->push(Reply{key, std::move(reply)});
+  setup_.journal.when_durable([&model, request, queue = queue_] {
+    model.endpoint.start(request, [queue, key = request.key](ModelReply reply) {
+      queue->push(Reply{key, std::move(reply)});
+    });
   });
 }
 

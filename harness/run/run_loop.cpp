@@ -6,6 +6,7 @@
 #include "search/role.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -18,6 +19,8 @@ namespace {
 // Interval of updates to the status line while nothing else happens.
 constexpr std::chrono::milliseconds kTick{500};
 constexpr std::chrono::milliseconds kDrainWait{1000};
+// A kill costs the replies of one batch at most, and a batch takes about as long as a commit.
+constexpr int kMostInBatch = 64;
 
 std::string_view run_status(RunOutcome::End end) {
   switch (end) {
@@ -41,7 +44,8 @@ std::string_view run_status(RunOutcome::End end) {
 RunLoop::RunLoop(RunLoopSetup setup)
     : setup_(std::move(setup)),
       clock_(setup_.now, setup_.elapsed_before, setup_.config.limits.wall_time),
-      queue_(std::make_shared<RunQueue>()), shelf_(setup_.journal.store()),
+      queue_(std::make_shared<RunQueue>()),
+      shelf_(setup_.journal.store(), setup_.config.endpoint.parallel),
       tally_(setup_, clock_, stop_), prompts_(setup_, shelf_), intake_(setup_, shelf_, tally_),
       roles_(setup_, shelf_, tally_), calls_(setup_, queue_, stop_),
       judgements_(setup_, queue_, clock_, stop_, shelf_, tally_) {}
@@ -104,13 +108,24 @@ bool RunLoop::step() {
                    " is spent");
     return false;
   }
-  if (auto event = next_event(clock_.next_wait(kTick))) {
-    std::visit([this](auto& what) { handle(what); }, *event);
+  if (await_event(clock_.next_wait(kTick))) {
+    setup_.journal.batch([this] { handle_arrived(); });
+  }
+  return true;
+}
+
+/// Handles the events that have arrived, each as if it had come alone. Calls and evaluations begin
+/// after the commit.
+void RunLoop::handle_arrived() {
+  for (int i = 0; i < kMostInBatch && !arrived_.empty() && !stop_.is_up(); ++i) {
+    RunEvent event = std::move(arrived_.front());
+    arrived_.pop_front();
+    std::visit([this](auto& what) { handle(what); }, event);
     for (TaskState& state : tasks_) {
       roles_.follow(state);
     }
+    dispatch();
   }
-  return true;
 }
 
 void RunLoop::dispatch() {
@@ -122,7 +137,7 @@ void RunLoop::dispatch() {
     refused_.reset();
     for (TaskState* state : most_urgent_first()) {
       moved = advance(*state) || moved;
-      take_arrived(); // sending many calls takes a while
+      take_arrived({}); // sending many calls takes a while
     }
   }
 }
@@ -241,32 +256,33 @@ void RunLoop::tell_why_done(TaskState& state) {
   }
 }
 
-std::optional<RunEvent> RunLoop::next_event(std::chrono::milliseconds wait) {
-  if (arrived_.empty()) {
-    if (auto event = queue_->pop(wait)) {
-      take(std::move(*event));
+/// Whether an event has arrived when `wait` is over.
+bool RunLoop::await_event(std::chrono::milliseconds wait) {
+  take_arrived(arrived_.empty() ? wait : std::chrono::milliseconds{0});
+  return !arrived_.empty();
+}
+
+/// Stores the replies among the events that come within `wait`, with one commit.
+void RunLoop::take_arrived(std::chrono::milliseconds wait) {
+  std::vector<RunEvent> events;
+  for (auto event = queue_->pop(wait); event; event = queue_->pop(std::chrono::milliseconds{0})) {
+    events.push_back(std::move(*event));
+  }
+  const bool any_reply = std::any_of(events.begin(), events.end(), [](const RunEvent& event) {
+    return std::holds_alternative<Reply>(event);
+  });
+  if (any_reply) {
+    setup_.journal.transaction([&] { store_replies(events); });
+  }
+  std::move(events.begin(), events.end(), std::back_inserter(arrived_));
+}
+
+void RunLoop::store_replies(const std::vector<RunEvent>& events) {
+  for (const RunEvent& event : events) {
+    if (const auto* reply = std::get_if<Reply>(&event)) {
+      calls_.store(*reply);
     }
   }
-  take_arrived();
-  if (arrived_.empty()) {
-    return std::nullopt;
-  }
-  RunEvent event = std::move(arrived_.front());
-  arrived_.pop_front();
-  return event;
-}
-
-void RunLoop::take_arrived() {
-  while (auto event = queue_->pop(std::chrono::milliseconds{0})) {
-    take(std::move(*event));
-  }
-}
-
-void RunLoop::take(RunEvent event) {
-  if (const auto* reply = std::get_if<Reply>(&event)) {
-    calls_.store(*reply);
-  }
-  arrived_.push_back(std::move(event));
 }
 
 void RunLoop::handle(Reply& event) {
@@ -330,9 +346,10 @@ void RunLoop::drain() {
   // Waits until every call has ended, at least with Cancelled. Replies that come meanwhile are
   // kept.
   for (;;) {
-    auto event = next_event(calls_.empty() ? std::chrono::milliseconds{0} : kDrainWait);
-    if (event) {
-      std::visit([this](auto& what) { handle(what); }, *event);
+    if (await_event(calls_.empty() ? std::chrono::milliseconds{0} : kDrainWait)) {
+      RunEvent event = std::move(arrived_.front());
+      arrived_.pop_front();
+      std::visit([this](auto& what) { handle(what); }, event);
     } else if (calls_.empty()) {
       return;
     }

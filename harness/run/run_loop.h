@@ -74,9 +74,10 @@ private:
   void accept(TaskState& state, const search::Ask& ask, const agents::ModelReply& reply);
   void tell_why_done(TaskState& state);
 
-  std::optional<RunEvent> next_event(std::chrono::milliseconds wait);
-  void take(RunEvent event);
-  void take_arrived();
+  bool await_event(std::chrono::milliseconds wait);
+  void take_arrived(std::chrono::milliseconds wait);
+  void store_replies(const std::vector<RunEvent>& events);
+  void handle_arrived();
   void handle(Reply& event);
   void handle(evaluators::EvaluationResult& event);
   void handle(Interruption& event);

@@ -22,6 +22,8 @@ constexpr std::int64_t kResultLease = 60 * kSecond;
 constexpr std::int64_t kDuplicateWindow = 3'600 * kSecond;
 constexpr std::int64_t kMostResultBytes = std::int64_t{8} << 30;
 constexpr std::int64_t kMostPending = 20'000; // deliveries without an answer, of a consumer
+/// Workers of a pool that wait for a job. The server's default is 512, and it refuses the others.
+constexpr std::int64_t kMostWaiting = 20'000;
 constexpr std::size_t kResultsAtOnce = 64;
 constexpr std::size_t kNoticesAtOnce = 16;
 constexpr milliseconds kPeek{20};
@@ -266,6 +268,7 @@ private:
     config.AckWait = lease;
     config.MaxDeliver = most_deliveries;
     config.MaxAckPending = kMostPending;
+    config.MaxWaiting = kMostWaiting;
     config.DeliverPolicy = policy;
     if (!subject.empty()) {
       config.FilterSubject = subject.c_str();

@@ -38,7 +38,8 @@ void draw_times(const EvaluationRequest& request, const SimulatedKernel& kernel,
       timed.baseline_samples_ns.push_back(kBaselineNs * std::exp(shared + normal(random)));
     }
     if (request.incumbent && request.depth != Depth::Quick) {
-      timed.incumbent_samples_ns.push_back(kBaselineNs * std::exp(shared + normal(random)));
+      timed.incumbent_samples_ns.push_back(kBaselineNs / kernel.incumbent_speedup *
+                                           std::exp(shared + normal(random)));
     }
   }
   if (is_trial) {

@@ -10,6 +10,7 @@ struct SimulatedKernel {
   double speedup = 1.2; ///< against the baseline, at every shape
   double noise = 0.01;  ///< standard deviation of the logarithm of a time
   tasks::Verdict verdict = tasks::Verdict::Correct; ///< otherwise the first tiny case fails with it
+  double incumbent_speedup = 1;                     ///< of the kernel to beat, against the baseline
 };
 
 /// The evaluation that an honest worker of pool_rules() would send of this kernel: all cases of the

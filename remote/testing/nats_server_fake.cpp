@@ -108,6 +108,10 @@ std::string NatsServerFake::url() const {
   return fmt::format("{}://127.0.0.1:{}", has_tls_ ? "tls" : "nats", port_);
 }
 
+int NatsServerFake::process_id() const {
+  return server_->pid();
+}
+
 std::string NatsServerFake::credentials_file(const std::string& user) const {
   return (folder_.path() / (user + ".credentials")).string();
 }

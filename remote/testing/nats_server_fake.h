@@ -5,6 +5,7 @@
 #include "remote/broker_config.h"
 #include "remote/job_transport.h"
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,6 +29,8 @@ public:
   void restart(bool empty);
 
   std::string url() const;
+  int process_id() const;
+  std::filesystem::path folder() const { return folder_.path(); } ///< with store and credentials
   BrokerAddress address_of(const std::string& user) const;
   /// The file that --broker-credentials takes.
   std::string credentials_file(const std::string& user) const;

@@ -25,6 +25,8 @@ constexpr std::size_t kSlice = 1000;           ///< rows that are JSON at a time
 /// What the rows of a query belong to. Every query names these columns.
 constexpr const char* kAskedFor = "?1 IN ('', o.run) AND ?2 IN ('', o.task) "
                                   "AND ?3 IN ('', coalesce(o.device, ''))";
+/// A JSON list of ids. Looking a few candidates up is faster than reading all.
+constexpr const char* kListed = " AND o.candidate_id IN (SELECT value FROM json_each(?4))";
 
 constexpr const char* kCandidates =
     "WITH judged AS (SELECT run_id, json_extract(detail, '$.key') AS key, "
@@ -82,6 +84,25 @@ constexpr const char* kRunFields =
     "unconfirmed_tokens:i unconfirmed_dollars:r device_name:t isolation:t kernel:t "
     "evaluator_version:i winnow:t";
 
+constexpr const char* kRaces =
+    "SELECT task_id, device_name, kernel, rival, verdict, ratio, ratio_low, ratio_high, raced_at, "
+    "sitting_id FROM all_races WHERE ";
+constexpr const char* kAskedRaces =
+    "SELECT task_id, device_name, kernel, rival, verdict, ratio, ratio_low, ratio_high, raced_at, "
+    "NULL AS sitting_id FROM asked_races";
+constexpr const char* kRaceFields = "task_id:i device_name:t kernel:t rival:t verdict:t ratio:r "
+                                    "ratio_low:r ratio_high:r raced_at:t sitting_id:i";
+
+/// As the view `races`: finals count more than other races, and newer ones more than older ones.
+bool is_newer_race(const json& a, const json& b) {
+  const auto age = [](const json& race) {
+    const json& sitting = race.at("sitting_id");
+    return std::pair(sitting.is_null() ? RowId{0} : sitting.get<RowId>(),
+                     race.at("raced_at").get<std::string>());
+  };
+  return age(a) > age(b);
+}
+
 constexpr std::size_t kEscapeBytes = 5;         ///< that \u003c has more than <
 constexpr std::size_t kChunkElementBytes = 150; ///< of its element, and of its row in the index
 constexpr std::size_t kSpareBytes = 1000;       ///< for the texts that say what was left out
@@ -106,6 +127,7 @@ public:
         candidates_(database) {}
 
   BoardData read() {
+    read_facts();
     std::int64_t top = first_top();
     while (!fits(top)) {
       top = (top == 0 ? largest_board() : top) / 2;
@@ -142,6 +164,7 @@ private:
     chunks_.clear();
     read_leaderboard();
     read_candidates();
+    read_races();
     read_shapes();
     const std::string index = document();
     bytes_ = index.size() +
@@ -240,20 +263,30 @@ private:
       }
       placed_.insert(rows[i].candidate);
     }
+    Query others(database_, "SELECT id FROM candidates WHERE origin <> 'model'");
+    while (top_ > 0 && others.next()) {
+      placed_.insert(others.integer("id"));
+    }
     std::sort(selection_.leaders.begin(), selection_.leaders.end());
   }
 
   void read_candidates() {
-    Query query(database_, std::string(kCandidates) + kAskedFor + " ORDER BY o.candidate_id");
-    query.bind(options_.query.run, options_.query.task, options_.query.device);
+    const bool all = top_ == 0;
+    Query query(database_, std::string(kCandidates) + kAskedFor + (all ? "" : kListed) +
+                               " ORDER BY o.candidate_id");
+    if (all) {
+      query.bind(options_.query.run, options_.query.task, options_.query.device);
+    } else {
+      query.bind(options_.query.run, options_.query.task, options_.query.device,
+                 json_line(json(placed_)));
+    }
     const std::vector<JsonField> fields = json_fields(kCandidateFields);
     candidate_rows_.clear();
+    kernels_.clear();
     while (query.next()) {
       const RowId id = query.integer("candidate_id");
-      if (top_ > 0 && !placed_.contains(id) && query.text("origin") == "model") {
-        continue;
-      }
       select(id, query.text("verdict") == "correct");
+      kernels_.insert(query.text("kernel"));
       json row = json::array();
       for (const JsonField& field : fields) {
         row.push_back(field_json(query, field));
@@ -284,6 +317,36 @@ private:
     }
     shapes_ = json_line(shape_rows);
     profiles_ = json_line(profile_rows);
+  }
+
+  /// What every document has, however many candidates it shows.
+  void read_facts() {
+    verdict_counts_ = verdict_counts();
+    runs_ = rows_of(kRuns, kRunFields);
+  }
+
+  /// The races between kernels that the document shows, the newest first. Looks each kernel up,
+  /// because most races of a large store are between others.
+  void read_races() {
+    std::vector<json> races;
+    const auto take = [&](Query& query) {
+      for (json& race : objects_json(query, json_fields(kRaceFields))) {
+        if (kernels_.contains(race.at("kernel").get<std::string>()) &&
+            kernels_.contains(race.at("rival").get<std::string>())) {
+          races.push_back(std::move(race));
+        }
+      }
+    };
+    Query finals(database_, kRaces + std::string("sitting_id IS NOT NULL"));
+    Query asked(database_, kAskedRaces);
+    take(finals);
+    take(asked);
+    Query judged(database_, kRaces + std::string("kernel = ? AND sitting_id IS NULL"));
+    for (const std::string& kernel : kernels_) {
+      take(judged.bind(kernel));
+    }
+    std::stable_sort(races.begin(), races.end(), is_newer_race);
+    races_ = json_line(json(std::move(races)));
   }
 
   std::string rows_of(const char* sql, const char* fields) const {
@@ -324,7 +387,7 @@ private:
             {"dropped", dropped_},
             {"baselines", baselines_},
             {"gpu_spreads", gpu_spreads_},
-            {"verdict_counts", verdict_counts()}};
+            {"verdict_counts", verdict_counts_}};
   }
 
   std::string document() const {
@@ -343,18 +406,11 @@ private:
     member("suite", options_.suite.empty() ? "null" : options_.suite);
     member("shapes", shapes_);
     member("profiles", profiles_);
-    member("runs", rows_of(kRuns, kRunFields));
+    member("runs", runs_);
     member("tasks", rows_of("SELECT id AS task_id, name, title, category, digest FROM tasks "
                             "WHERE ?1 IS NOT NULL ORDER BY id",
                             "task_id:i name:t title:t category:t digest:t"));
-    member("races",
-           rows_of("SELECT * FROM (SELECT task_id, device_name, kernel, rival, verdict, ratio, "
-                   "ratio_low, ratio_high, raced_at, sitting_id FROM races UNION ALL "
-                   "SELECT task_id, device_name, kernel, rival, verdict, ratio, ratio_low, "
-                   "ratio_high, raced_at, NULL FROM asked_races) WHERE ?1 IS NOT NULL "
-                   "ORDER BY sitting_id IS NULL, raced_at DESC",
-                   "task_id:i device_name:t kernel:t rival:t verdict:t ratio:r "
-                   "ratio_low:r ratio_high:r raced_at:t sitting_id:i"));
+    member("races", races_);
     member("ceilings", rows_of("SELECT device_name, uuid, driver, content, measured_at "
                                "FROM ceilings WHERE ?1 IS NOT NULL ORDER BY id",
                                "device_name:t uuid:t driver:t content:j measured_at:t"));
@@ -391,7 +447,9 @@ private:
   Selection selection_;
   std::set<RowId> placed_;
   json baselines_, gpu_spreads_;
-  std::string leaderboard_, candidate_rows_, shapes_, profiles_;
+  std::set<std::string> kernels_; ///< of the candidates that are shown
+  json verdict_counts_;
+  std::string leaderboard_, candidate_rows_, shapes_, profiles_, races_, runs_;
   std::vector<std::string> dropped_;
   std::vector<BoardChunk> chunks_;
 };

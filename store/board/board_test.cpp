@@ -5,6 +5,9 @@
 #include "store/board/board_data.h"
 #include "store/leaderboard_format.h"
 #include "store/test_store.h"
+#include "tasks/plan/kernel_file.h"
+
+#include <set>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -269,6 +272,49 @@ TEST(Board, LeavesOutPartsInOrderAndSaysSo) {
   EXPECT_THAT(dropped(0.999), AllOf(HasSubstr("samples"), Not(HasSubstr("kernel files"))));
   EXPECT_THAT(dropped(0.7), AllOf(HasSubstr("samples"), HasSubstr("kernel files of incorrect")));
   EXPECT_THAT(dropped(0.3), HasSubstr("candidates below"));
+}
+
+/// A store of `count` correct kernels. Each is faster than the one before, and has raced against
+/// it.
+void add_racers(TestStore& test, int count) {
+  test.store.transaction([&] {
+    std::string rival;
+    for (int i = 0; i < count; ++i) {
+      const std::string text = fmt::format("// kernel {}", i);
+      tasks::Evaluation right = correct_evaluation(1 + i);
+      right.race = tasks::RaceResult{};
+      right.race->rival = rival;
+      right.race->verdict = "faster";
+      if (i == 0) {
+        right.race.reset();
+      }
+      test.add(fmt::format("axpy/0/{}", i), text, {right});
+      rival = tasks::kernel_digest(text, right.parameters);
+    }
+  });
+}
+
+TEST(Board, HasTheRacesOfTheKernelsThatItShowsAndNoOthers) {
+  constexpr int kKernels = 300;
+  TestStore test;
+  add_racers(test, kKernels);
+  const std::string full = board_page(test.store, {});
+  EXPECT_EQ(document_of(full).at("races").size(), kKernels - 1);
+  BoardOptions options;
+  const std::size_t own = board_page(TestStore().store, {}).size();
+  options.max_bytes = own + (full.size() - own) / 4;
+  const std::string page = board_page(test.store, options);
+  EXPECT_LE(page.size(), options.max_bytes);
+  const json document = document_of(page);
+  std::set<std::string> shown;
+  for (const json& candidate : objects_of(document.at("candidates"))) {
+    shown.insert(candidate.at("kernel").get<std::string>());
+  }
+  ASSERT_LT(shown.size(), kKernels);
+  EXPECT_EQ(document.at("races").size(), shown.size() - 1); // the fastest ones are neighbours
+  for (const json& race : document.at("races")) {
+    EXPECT_TRUE(shown.contains(race.at("kernel")) && shown.contains(race.at("rival"))) << race;
+  }
 }
 
 } // namespace
