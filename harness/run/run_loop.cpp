@@ -80,8 +80,8 @@ void RunLoop::restore() {
   if (!setup_.is_finished) {
     begin_session();
   }
-  while (auto event = next_event(std::chrono::milliseconds{0})) { // quarantines since then
-    std::visit([this](auto& what) { handle(what); }, *event);
+  while (await_event(std::chrono::milliseconds{0})) { // quarantines since then
+    handle_first();
   }
   for (const UnusedReply& unused : restored_replies(setup_, tasks_, calls_, tally_)) {
     accept(*unused.state, unused.ask, unused.reply);
@@ -98,7 +98,7 @@ void RunLoop::restore() {
 bool RunLoop::step() {
   dispatch();
   show_progress();
-  take_arrived();
+  take_arrived({});
   if (stop_.is_up() || (calls_.empty() && judgements_.empty() && arrived_.empty())) {
     return false;
   }
@@ -118,14 +118,18 @@ bool RunLoop::step() {
 /// after the commit.
 void RunLoop::handle_arrived() {
   for (int i = 0; i < kMostInBatch && !arrived_.empty() && !stop_.is_up(); ++i) {
-    RunEvent event = std::move(arrived_.front());
-    arrived_.pop_front();
-    std::visit([this](auto& what) { handle(what); }, event);
+    handle_first();
     for (TaskState& state : tasks_) {
       roles_.follow(state);
     }
     dispatch();
   }
+}
+
+void RunLoop::handle_first() {
+  RunEvent event = std::move(arrived_.front());
+  arrived_.pop_front();
+  std::visit([this](auto& what) { handle(what); }, event);
 }
 
 void RunLoop::dispatch() {
@@ -347,9 +351,7 @@ void RunLoop::drain() {
   // kept.
   for (;;) {
     if (await_event(calls_.empty() ? std::chrono::milliseconds{0} : kDrainWait)) {
-      RunEvent event = std::move(arrived_.front());
-      arrived_.pop_front();
-      std::visit([this](auto& what) { handle(what); }, event);
+      handle_first();
     } else if (calls_.empty()) {
       return;
     }

@@ -78,6 +78,7 @@ private:
   void take_arrived(std::chrono::milliseconds wait);
   void store_replies(const std::vector<RunEvent>& events);
   void handle_arrived();
+  void handle_first();
   void handle(Reply& event);
   void handle(evaluators::EvaluationResult& event);
   void handle(Interruption& event);
