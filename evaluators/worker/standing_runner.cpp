@@ -259,7 +259,7 @@ private:
   Worker spare_;
   std::string quarantine_; ///< the reason; empty: not quarantined
   int failures_ = 0;
-  std::vector<Clock::time_point> kills_; ///< of the last minute
+  std::vector<Clock::time_point> kills_;                      ///< of the last minute
   std::vector<std::unique_ptr<process::ChildProcess>> ended_; ///< killed, but perhaps not ended yet
   RunnerStatistics statistics_;
   std::optional<Clock::time_point> broken_at_; ///< set until the next request

@@ -1,6 +1,7 @@
 #include "base/files.h"
 #include "evaluators/device/cpu/compile/cpu_compiler.h"
 #include "evaluators/device/cpu/compile/precompiled_headers.h"
+#include "evaluators/device/inspect/cache_entry.h"
 
 #include <fstream>
 
@@ -56,7 +57,8 @@ protected:
   /// The bytes, without the name of the temporary directory, which debug information has.
   static std::string module_bytes(const CompileResult& result) {
     constexpr std::string_view kDirectory = "winnow-compile-", kUnique = "XXXXXX";
-    std::string bytes = read_file(result.module, kMaxBytes);
+    const std::string entry = read_file(result.module, kMaxBytes);
+    std::string bytes(module_part(entry));
     for (auto at = bytes.find(kDirectory); at != std::string::npos;
          at = bytes.find(kDirectory, at + 1)) {
       bytes.replace(at + kDirectory.size(), kUnique.size(), kUnique);
@@ -88,7 +90,9 @@ TEST_F(PrecompiledHeaders, AreMadeByTheThirdBuildAndChangeNoByte) {
     const std::string bytes = module_bytes(with);
     ASSERT_THAT(precompiled_files(cache.path()), testing::SizeIs(1));
     // The same cache again, because debug information has its path.
-    fs::remove(precompiled_files(cache.path()).front());
+    const fs::path precompiled = precompiled_files(cache.path()).front();
+    fs::remove(precompiled);
+    fs::remove(precompiled.string() + ".builds");
     fs::remove_all(with.module.parent_path());
     const CompileResult without = compile(cache.path(), kernel(2), mode);
     EXPECT_THAT(precompiled_files(cache.path()), testing::IsEmpty());
