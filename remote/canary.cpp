@@ -53,8 +53,8 @@ CanaryFault fault_in(const Canary& canary, const tasks::Evaluation& answer) {
   const tasks::Bounds& bounds = answer.speedup_bounds;
   const double low = bounds.known() ? bounds.low : answer.speedup;
   const double high = bounds.known() ? bounds.high : answer.speedup;
-  const bool is_apart =
-      answer.speedup > 0 && (low > kMostAgainstItself || high < 1 / kMostAgainstItself);
+  const double most = answer.device == "cpu" ? kMostAgainstItselfOnCpu : kMostAgainstItself;
+  const bool is_apart = answer.speedup > 0 && (low > most || high < 1 / most);
   return is_apart ? CanaryFault{fmt::format("measures the speedup {:.3g} of the task's baseline "
                                             "against itself",
                                             answer.speedup),

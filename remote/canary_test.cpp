@@ -40,6 +40,13 @@ TEST(Canary, KnowsItsAnswer) {
   answer.speedup_bounds = {1.9, 2.1};
   EXPECT_THAT(fault_in({{}, false}, answer).what,
               HasSubstr("the speedup 2 of the task's baseline"));
+  answer.device = "cpu";
+  EXPECT_NE(fault_in({{}, false}, answer).what, "");
+  answer.speedup = 1.4;
+  answer.speedup_bounds = {1.35, 1.45};
+  EXPECT_EQ(fault_in({{}, false}, answer).what, "") << "other programs may disturb a CPU";
+  answer.device = "cuda";
+  EXPECT_NE(fault_in({{}, false}, answer).what, "");
   answer.verdict = tasks::Verdict::UnwrittenOutput;
   EXPECT_EQ(fault_in({{}, true}, answer).what, "");
   EXPECT_THAT(fault_in({{}, false}, answer).what, HasSubstr("'unwritten_output'"));
