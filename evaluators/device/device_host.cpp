@@ -162,7 +162,7 @@ BuiltKernel build_kernel(Compiler& compiler, const tasks::DeviceFacts& facts,
                          const tasks::ParameterChoice& choice,
                          const std::vector<tasks::Shape>& shapes, BuildMode mode,
                          const std::function<bool()>& cancelled, std::vector<Diagnostic>& errors) {
-  BuiltKernel built{&file, &view, choice, {}, {}};
+  BuiltKernel built{&file, &view, choice, {}};
   CompileRequest request;
   request.file = file.file;
   request.source = file.source;
@@ -175,26 +175,6 @@ BuiltKernel build_kernel(Compiler& compiler, const tasks::DeviceFacts& facts,
     built.compiled = compiler.compile(request, cancelled);
   }
   return built;
-}
-
-const PlanAtShape& plan_at(const BuiltKernel& kernel, const tasks::DeviceFacts& facts,
-                           const tasks::Shape& shape) {
-  const auto [found, is_new] = kernel.plans.try_emplace(shape.id);
-  PlanAtShape& at = found->second;
-  if (is_new) {
-    at.plan = tasks::resolve_plan(*kernel.file, *kernel.task, shape, kernel.choice, facts,
-                                  kernel.compiled.facts, at.errors, at.warnings);
-  }
-  return at;
-}
-
-bool serves(const BuiltKernel& kernel, const tasks::DeviceFacts& facts,
-            const std::vector<tasks::Shape>& shapes) {
-  const auto holds = [&](const tasks::Shape& shape) {
-    return plan_at(kernel, facts, shape).plan.has_value();
-  };
-  return kernel.compiled.verdict == tasks::Verdict::Correct &&
-         std::all_of(shapes.begin(), shapes.end(), holds) && is_file(kernel.compiled.module);
 }
 
 tasks::ParameterChoice default_choice(const tasks::KernelFile& file) {

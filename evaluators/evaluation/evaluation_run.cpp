@@ -3,12 +3,12 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "tasks/plan/resolved_plan_json.h"
 
 #include <algorithm>
 #include <chrono>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace winnow::evaluators {
 namespace {
@@ -99,12 +99,14 @@ std::string EvaluationRun::fingerprint() const {
   }
   std::string text = result_.build.machine_code_digest;
   for (const tasks::Shape& shape : on_device_.task.shapes) {
-    const PlanAtShape& at = plan_at(built_, on_device_.host->device.facts, shape);
-    if (!at.plan) {
+    std::vector<Diagnostic> errors, warnings;
+    const auto plan =
+        tasks::resolve_plan(file_, on_device_.task, shape, built_.choice,
+                            on_device_.host->device.facts, built_.compiled.facts, errors, warnings);
+    if (!plan) {
       return {};
     }
-    text += shape.id;
-    tasks::append_json(text, *at.plan);
+    text += shape.id + nlohmann::json(*plan).dump();
   }
   return sha256_hex(text);
 }
@@ -144,11 +146,14 @@ bool EvaluationRun::compile() {
 bool EvaluationRun::plan_cases(const std::vector<tasks::Shape>& shapes, int seeds,
                                const BuiltKernel& built, std::vector<PlannedCase>& cases) {
   for (std::size_t i = 0; i < shapes.size(); ++i) {
-    const PlanAtShape& at = plan_at(built, on_device_.host->device.facts, shapes[i]);
-    if (!at.plan) {
-      return fail(plan_verdict(at.errors), diagnostics_text(at.errors));
+    std::vector<Diagnostic> errors, warnings;
+    const auto plan =
+        tasks::resolve_plan(*built.file, *built.task, shapes[i], built.choice,
+                            on_device_.host->device.facts, built.compiled.facts, errors, warnings);
+    if (!plan) {
+      return fail(plan_verdict(errors), diagnostics_text(errors));
     }
-    for (const Diagnostic& warning : at.warnings) {
+    for (const Diagnostic& warning : warnings) {
       const std::string note = to_string(warning);
       const bool known =
           std::find(result_.notes.begin(), result_.notes.end(), note) != result_.notes.end();
@@ -161,7 +166,7 @@ bool EvaluationRun::plan_cases(const std::vector<tasks::Shape>& shapes, int seed
       planned.shape = shapes[i];
       planned.seed = derived_seed(
           result_.seed, fmt::format("{} {} {}", to_string(result_.stage), shapes[i].id, seed));
-      planned.plan = *at.plan;
+      planned.plan = *plan;
       planned.is_first = seed == 0;
     }
   }
