@@ -142,7 +142,8 @@ int work_in_process(const std::vector<std::string>& arguments) {
   for (int i = std::stoi(arguments.at(3)); i < std::stoi(arguments.at(4)); ++i) {
     const auto file = credentials / (name_of(i) + ".credentials");
     transports.push_back(remote::nats_transports().worker(
-        remote::broker_address(url, file.string(), ""), {name_of(i), "pool", is_trusted(i)}));
+        remote::broker_address(url, {.credentials = file.string()}),
+        {name_of(i), "pool", is_trusted(i)}));
     workers.push_back(std::make_unique<remote::test::WorkerOnThread>(
         *transports.back(),
         [&device](const evaluators::EvaluationRequest& request, const std::stop_token&) {
