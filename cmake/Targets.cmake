@@ -76,6 +76,16 @@ function(winnow_test_program target)
   target_precompile_headers(${target} REUSE_FROM winnow_test_headers)
 endfunction()
 
+# winnow_uses_broker(TARGET): a test or benchmark that works with a real broker on tasks of the source
+# tree. It stands beside libwinnow_nats.so, because the library is looked for there.
+function(winnow_uses_broker target)
+  target_compile_definitions(${target} PRIVATE WINNOW_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+  if(WINNOW_NATS)
+    add_dependencies(${target} winnow_nats)
+  endif()
+endfunction()
+
 # winnow_test(NAME SOURCES a_test.cpp ... LINK libs ... [LABEL unit] [TIMEOUT s] [LONG Suite=s ...])
 # One GoogleTest program a folder, called NAME_test; every suite in it is a ctest of its own, which
 # names the cases that fail. LONG says which suites take long, and about how many seconds, because
