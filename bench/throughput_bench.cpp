@@ -125,10 +125,12 @@ void judge_all(const tasks::Task& task, const evaluators::Protocol& protocol,
   evaluations->stop();
   std::printf("%s", devices.account(static_cast<std::size_t>(count), seconds).c_str());
   // The first half contains the start of the workers and the measurement of the ceilings.
-  const auto middle = results.begin() + count / 2;
-  std::printf("second half: %.0f a minute\n", 60.0 *
-                                                  static_cast<double>(results.end() - middle - 1) /
-                                                  seconds_between(*middle, results.back()));
+  if (count > 1) {
+    const auto middle = results.begin() + count / 2 - 1;
+    const auto later = static_cast<double>(results.end() - middle - 1);
+    std::printf("second half: %.0f a minute\n",
+                60 * later / seconds_between(*middle, results.back()));
+  }
   std::printf("counters took %.1f ms a candidate\n", counting_ms / count);
   std::printf("the coordinator used %.1f %% of a core, %.1f ms a candidate\n", 100 * cpu / seconds,
               1e3 * cpu / count);

@@ -68,8 +68,8 @@ private:
       return;
     }
     for (current_ = 0; current_ < request_.cases.size(); ++current_) {
-      const RunCaseReport result = run_case(request_.cases[current_]);
-      say(encode(result));
+      RunCaseReport result = run_case(request_.cases[current_]);
+      tell(result);
       if (result.fault) {
         break; // later cases would have the same fault
       }
@@ -99,7 +99,7 @@ private:
     std::vector<std::unique_ptr<CaseRunner>> runners;
     std::vector<CountedSteps> runs;
     std::optional<RunCaseReport> broken;
-    for (std::size_t i = begin; i < end && !broken; ++i) {
+    for (std::size_t i = begin; i < end; ++i) {
       RunCaseReport report = guarded(i, [&](RunCaseReport& result) {
         const RunCase& run_case = request_.cases[i];
         runners.push_back(
@@ -107,16 +107,16 @@ private:
         runners.back()->poison(run_case.salt);
         take_computed_inputs(*runners.back(), run_case, run_case.seed);
         result.fault = runners.back()->run_prepare();
-        runs.push_back(runners.back()->counted_steps(run_case.salt));
-        runs.back().select = [this, i, select = runs.back().select] {
-          current_ = i;
-          select();
-        };
       });
       if (report.fault) {
-        runs.resize(i - begin);
         broken = std::move(report);
+        break;
       }
+      runs.push_back(runners.back()->counted_steps(request_.cases[i].salt));
+      runs.back().select = [this, i, select = runs.back().select] {
+        current_ = i;
+        select();
+      };
     }
     std::vector<profiling::CounterReport> counters;
     RunCaseReport failed = guarded(begin, [&](RunCaseReport&) {
@@ -124,7 +124,7 @@ private:
     });
     if (failed.fault) {
       failed.index = current_;
-      say(encode(failed));
+      tell(failed);
       return false;
     }
     for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -135,13 +135,13 @@ private:
         }
         result.fault = runners[i]->verify();
       });
-      say(encode(report));
+      tell(report);
       if (report.fault) {
         return false;
       }
     }
     if (broken) {
-      say(encode(*broken));
+      tell(*broken);
     }
     return !broken;
   }
@@ -204,8 +204,13 @@ private:
     } catch (const DeviceFailure& failure) {
       result.fault = failure.fault();
     }
-    result.printed = printed_.take();
     return result;
+  }
+
+  /// With all that was printed since the last report.
+  void tell(RunCaseReport& report) {
+    report.printed = printed_.take();
+    say(encode(report));
   }
 
   void run_steps(const RunCase& run_case, RunCaseReport& result) {
