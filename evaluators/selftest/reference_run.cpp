@@ -172,7 +172,8 @@ JudgeReply ReferenceRun::judge(const tasks::Shape& shape, std::uint64_t seed, st
   JudgeReply reply = on_device_.ask(judge_request(on_device_, shape, seed, salt, slices));
   if (reply.verdict == tasks::Verdict::Infrastructure) {
     throw Error(on_device_.task.name + " at " + shape.id + ": " + reply.detail,
-                "if the fault is in reference.cu, correct reference.cu; otherwise try again");
+                "end other programs that hold the memory of the device; if reference.cu is at "
+                "fault, correct reference.cu");
   }
   return reply;
 }
