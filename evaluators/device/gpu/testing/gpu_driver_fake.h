@@ -1,6 +1,7 @@
 #pragma once
 
 #include "evaluators/device/gpu/gpu_driver.h"
+#include "evaluators/device/gpu/testing/host_kernels.h"
 
 #include <functional>
 #include <map>
@@ -11,21 +12,6 @@
 #include <vector>
 
 namespace winnow::evaluators {
-
-/// A kernel implemented by a host function. One call per launch.
-struct HostKernel {
-  std::vector<std::size_t> parameter_bytes;
-  std::function<void(const std::vector<void*>& arguments)> run;
-};
-
-template <class... Parameters> HostKernel host_kernel(void (*function)(Parameters...)) {
-  return {{sizeof(Parameters)...}, [function](const std::vector<void*>& arguments) {
-            [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) {
-              function(*static_cast<Parameters*>(arguments.at(kIndex))...);
-            }
-            (std::index_sequence_for<Parameters...>());
-          }};
-}
 
 /// A GPU over host memory, for tests. Work is done when it is queued, even while the stream is
 /// held. Has the helper kernels (helpers.cu, compiled for the host). A module finds every kernel of
