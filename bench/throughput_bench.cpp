@@ -6,7 +6,8 @@
 // The kernels are axpy kernels, or copies of KERNEL_FILE that differ in a variable. F of the axpy
 // kernels trap. On a GPU a trap breaks the worker, so the next candidate waits for a new one.
 // --gpus compares numbers of GPUs: it judges N kernels for each GPU, F of them faulty, with the
-// first GPU, then with the first two, and so on, and prints a row for each.
+// first GPU, then with the first two, and so on, and prints a row for each. The GPUs can be
+// simulated: WINNOW_CUDA_LIBRARY=.../libsimulated_gpus.so (docs/measurements/several-gpus.md).
 #include "base/error.h"
 #include "base/files.h"
 #include "bench/measured_throughput.h"
@@ -33,7 +34,8 @@ using winnow::MakeKernel;
 using winnow::MeasuredThroughput;
 
 // Correct kernels with different machine code. They differ in the number of elements per thread and
-// in a value of alpha for which the answer would be wrong; no input comes near this value.
+// in a value of alpha for which the answer would be wrong; no input comes near this value. Names
+// and arguments are those that simulated GPUs know (bench/simulated_gpus/kernels.h).
 std::string axpy_kernel(int number, bool faulty) {
   return fmt::format(R"cu(/*@winnow
 {{ "launches": [ {{ "kernel": "{2}", "grid": ["ceil_div(n, 256 * {0})"], "block": [256],

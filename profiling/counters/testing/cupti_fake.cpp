@@ -54,6 +54,9 @@ CUptiResult configured(const std::string& function) {
 
 template <class Params> CUptiResult enter(const char* function, Params* params, std::size_t size) {
   state().calls.emplace_back(function);
+  if (state().on_call) {
+    state().on_call(function);
+  }
   if (params->structSize != size || params->pPriv != nullptr) {
     return mistake(std::string(function) + ": structSize or pPriv");
   }

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <cuda.h>
@@ -30,6 +32,7 @@ struct CuptiDouble {
   CUpti_Profiler_Support_Level supported = CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
   CUpti_Profiler_Support_Level vgpu = CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
   CUpti_Profiler_Support_Level confidential = CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
+  std::function<void(std::string_view function)> on_call; ///< may take time; may be empty
 
   // The record.
   std::vector<std::string> calls;    ///< functions, and texts that the test adds
