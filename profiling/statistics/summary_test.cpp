@@ -121,6 +121,27 @@ TEST(Bootstrap, IsTheSameTwiceAndWiderForMoreConfidence) {
             bootstrap_median_interval(even, 0.9995, 3)->low);
 }
 
+// A coordinator computes again what a worker has computed, which may be an older Winnow.
+TEST(Bootstrap, GivesTheIntervalsThatItHasAlwaysGiven) {
+  struct Known {
+    std::size_t count;
+    double confidence, low, high;
+  };
+  for (const Known& known :
+       {Known{6, 0.9, 1010.25, 1074.5}, Known{12, 0.95, 1015.375, 1071.25},
+        Known{20, 0.95, 1027.5, 1071.25}, Known{20, 0.999, 1013.9990625, 1084.75},
+        Known{31, 0.999, 1017.748125, 1074.5}, Known{400, 0.9, 1046.375, 1054.7562499999999},
+        Known{5000, 0.999, 1047.9999375, 1053}}) {
+    int i = 0;
+    const auto samples = series(
+        known.count, [&] { return 1000 + std::fmod(static_cast<double>(i++) * 37.25, 101.5); });
+    const auto interval = bootstrap_median_interval(samples, known.confidence);
+    ASSERT_TRUE(interval);
+    EXPECT_EQ(interval->low, known.low) << known.count;
+    EXPECT_EQ(interval->high, known.high) << known.count;
+  }
+}
+
 TEST(Bootstrap, OfConstantsIsAPoint) {
   const std::vector<double> four(10, 4.0), two(9, 2.0);
   EXPECT_EQ(bootstrap_median_interval(four)->low, 4);
