@@ -9,6 +9,8 @@
 #include "evaluators/device/gpu/helper_kernels.h"
 #include "evaluators/device/hip/compile/hiprtc.h"
 #include "tasks/doubts.h"
+#include "tasks/json_text.h"
+#include "tasks/plan/device_facts_codec.h"
 #include "tasks/plan/parameter_choices.h"
 
 #include <algorithm>
@@ -84,6 +86,24 @@ bool wants_fast_math(const tasks::KernelFile& file, const tasks::ParameterChoice
                       "true, false or a parameter"});
     return false;
   }
+}
+
+/// All of the shape, so that two shapes differ if anything in them differs.
+std::string key_of(const tasks::ParameterChoice& choice, const tasks::DeviceFacts& facts,
+                   const tasks::Shape& shape) {
+  const auto& [id, set, axes, scalars, devices, axis_order] = shape;
+  std::string key = id;
+  tasks::append_json(key, static_cast<int>(set));
+  tasks::append_json(key, axes);
+  for (const auto& [name, value] : scalars) {
+    key += name;
+    tasks::append_json(key, value);
+  }
+  tasks::append_json(key, devices);
+  tasks::append_json(key, axis_order);
+  tasks::append_json(key, choice);
+  tasks::append_json(key, facts);
+  return key;
 }
 
 } // namespace
@@ -162,7 +182,7 @@ BuiltKernel build_kernel(Compiler& compiler, const tasks::DeviceFacts& facts,
                          const tasks::ParameterChoice& choice,
                          const std::vector<tasks::Shape>& shapes, BuildMode mode,
                          const std::function<bool()>& cancelled, std::vector<Diagnostic>& errors) {
-  BuiltKernel built{&file, &view, choice, {}};
+  BuiltKernel built{&file, &view, choice, {}, {}};
   CompileRequest request;
   request.file = file.file;
   request.source = file.source;
@@ -175,6 +195,31 @@ BuiltKernel build_kernel(Compiler& compiler, const tasks::DeviceFacts& facts,
     built.compiled = compiler.compile(request, cancelled);
   }
   return built;
+}
+
+const PlanAtShape& plan_at(const BuiltKernel& kernel, const tasks::DeviceFacts& facts,
+                           const tasks::Shape& shape) {
+  constexpr std::size_t kMostPlans = 64; // a task has some twenty shapes
+  std::string key = key_of(kernel.choice, facts, shape);
+  if (const auto known = kernel.plans.find(key); known != kernel.plans.end()) {
+    return known->second;
+  }
+  PlanAtShape at;
+  at.plan = tasks::resolve_plan(*kernel.file, *kernel.task, shape, kernel.choice, facts,
+                                kernel.compiled.facts, at.errors, at.warnings);
+  if (kernel.plans.size() >= kMostPlans) {
+    kernel.plans.clear();
+  }
+  return kernel.plans.emplace(std::move(key), std::move(at)).first->second;
+}
+
+bool serves(const BuiltKernel& kernel, const tasks::DeviceFacts& facts,
+            const std::vector<tasks::Shape>& shapes) {
+  const auto holds = [&](const tasks::Shape& shape) {
+    return plan_at(kernel, facts, shape).plan.has_value();
+  };
+  return kernel.compiled.verdict == tasks::Verdict::Correct &&
+         std::all_of(shapes.begin(), shapes.end(), holds) && is_file(kernel.compiled.module);
 }
 
 tasks::ParameterChoice default_choice(const tasks::KernelFile& file) {

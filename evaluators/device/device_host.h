@@ -10,11 +10,20 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace winnow::evaluators {
+
+/// A kernel's plan at one shape.
+struct PlanAtShape {
+  std::optional<tasks::ResolvedPlan> plan; ///< nullopt: see `errors`
+  std::vector<Diagnostic> errors;
+  std::vector<Diagnostic> warnings;
+};
 
 /// A kernel file compiled for some shapes with one choice of parameters.
 struct BuiltKernel {
@@ -22,7 +31,19 @@ struct BuiltKernel {
   const tasks::Task* task = nullptr; ///< the task with the names that this file uses
   tasks::ParameterChoice choice;
   CompileResult compiled;
+  /// What plan_at() has resolved, by all that the plan depends on besides the members above. The
+  /// id of a shape is not enough: a mutant of the inputs changes scalars, and keeps the id.
+  mutable std::map<std::string, PlanAtShape> plans;
 };
+
+/// The plan of `kernel` at a shape. Resolves the plan with the first call only. The reference is
+/// valid until the next call with `kernel`. Two threads may not use one `kernel` at the same time.
+const PlanAtShape& plan_at(const BuiltKernel& kernel, const tasks::DeviceFacts& facts,
+                           const tasks::Shape& shape);
+/// True if `kernel` is compiled, with all kernels that its plan launches at `shapes`, and the file
+/// of the module still exists. Then nothing is to be compiled for these shapes.
+bool serves(const BuiltKernel& kernel, const tasks::DeviceFacts& facts,
+            const std::vector<tasks::Shape>& shapes);
 
 /// Keeps other Winnow processes from a GPU as long as this object lives, so that two timings never
 /// share a GPU. The lock is a file in the system's directory for temporary files, named after the

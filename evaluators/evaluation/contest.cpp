@@ -2,11 +2,11 @@
 
 #include "base/digest.h"
 #include "base/error.h"
+#include "tasks/plan/resolved_plan_json.h"
 
 #include <iterator>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace winnow::evaluators {
 
@@ -17,7 +17,7 @@ std::size_t Contest::add(BuiltKernel built, const std::vector<tasks::Shape>& sha
   std::string text =
       record.machine_code_digest.empty() ? record.digest : record.machine_code_digest;
   for (const tasks::Shape& shape : shapes) {
-    text += nlohmann::json(on_device_.own_plan(built, shape)).dump();
+    tasks::append_json(text, on_device_.own_plan(built, shape));
   }
   const auto [same, is_new] = known_.emplace(sha256_hex(text), contestants_.size());
   if (is_new) {

@@ -3,12 +3,12 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "tasks/plan/resolved_plan_json.h"
 
 #include <algorithm>
 #include <chrono>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace winnow::evaluators {
 namespace {
@@ -99,14 +99,12 @@ std::string EvaluationRun::fingerprint() const {
   }
   std::string text = result_.build.machine_code_digest;
   for (const tasks::Shape& shape : on_device_.task.shapes) {
-    std::vector<Diagnostic> errors, warnings;
-    const auto plan =
-        tasks::resolve_plan(file_, on_device_.task, shape, built_.choice,
-                            on_device_.host->device.facts, built_.compiled.facts, errors, warnings);
-    if (!plan) {
+    const PlanAtShape& at = plan_at(built_, on_device_.host->device.facts, shape);
+    if (!at.plan) {
       return {};
     }
-    text += shape.id + nlohmann::json(*plan).dump();
+    text += shape.id;
+    tasks::append_json(text, *at.plan);
   }
   return sha256_hex(text);
 }
@@ -146,14 +144,11 @@ bool EvaluationRun::compile() {
 bool EvaluationRun::plan_cases(const std::vector<tasks::Shape>& shapes, int seeds,
                                const BuiltKernel& built, std::vector<PlannedCase>& cases) {
   for (std::size_t i = 0; i < shapes.size(); ++i) {
-    std::vector<Diagnostic> errors, warnings;
-    const auto plan =
-        tasks::resolve_plan(*built.file, *built.task, shapes[i], built.choice,
-                            on_device_.host->device.facts, built.compiled.facts, errors, warnings);
-    if (!plan) {
-      return fail(plan_verdict(errors), diagnostics_text(errors));
+    const PlanAtShape& at = plan_at(built, on_device_.host->device.facts, shapes[i]);
+    if (!at.plan) {
+      return fail(plan_verdict(at.errors), diagnostics_text(at.errors));
     }
-    for (const Diagnostic& warning : warnings) {
+    for (const Diagnostic& warning : at.warnings) {
       const std::string note = to_string(warning);
       const bool known =
           std::find(result_.notes.begin(), result_.notes.end(), note) != result_.notes.end();
@@ -166,7 +161,7 @@ bool EvaluationRun::plan_cases(const std::vector<tasks::Shape>& shapes, int seed
       planned.shape = shapes[i];
       planned.seed = derived_seed(
           result_.seed, fmt::format("{} {} {}", to_string(result_.stage), shapes[i].id, seed));
-      planned.plan = *plan;
+      planned.plan = *at.plan;
       planned.is_first = seed == 0;
     }
   }

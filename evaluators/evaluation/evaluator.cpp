@@ -202,19 +202,23 @@ void compile_ahead(DeviceHost& host, const EvaluationRequest& request,
     return;
   }
   const tasks::KernelFile& file = *parsed.kernel_file;
-  const auto builds = [&](const tasks::ParameterChoice& choice,
-                          const std::vector<tasks::Shape>& shapes) {
+  const auto build = [&](const tasks::ParameterChoice& choice,
+                         const std::vector<tasks::Shape>& shapes) {
     std::vector<Diagnostic> ignored; // the evaluation will report the same errors
     return build_kernel(*host.compiler, host.device.facts, file, task, choice, shapes,
-                        BuildMode::Plain, cancelled, ignored)
-               .compiled.verdict == Verdict::Correct;
+                        BuildMode::Plain, cancelled, ignored);
   };
   const bool hidden = request.protocol.promotion && request.depth == Depth::Full;
+  const std::vector<tasks::Shape> shown = shown_shapes(task, host.device.kind);
+  const std::vector<tasks::Shape> promotion =
+      task.shapes_of(tasks::ShapeSet::Promotion, host.device.kind);
   try {
     for (const tasks::ParameterChoice& choice :
          request.choices.empty() ? tasks::parameter_choices(file.plan, 1) : request.choices) {
-      if (builds(choice, shown_shapes(task, host.device.kind)) && hidden) {
-        builds(choice, task.shapes_of(tasks::ShapeSet::Promotion, host.device.kind));
+      const BuiltKernel built = build(choice, shown);
+      if (hidden && built.compiled.verdict == Verdict::Correct &&
+          !serves(built, host.device.facts, promotion)) {
+        build(choice, promotion);
       }
     }
   } catch (const Error&) { // the evaluation will report this error, too

@@ -89,6 +89,9 @@ BuiltKernel TaskOnDevice::build(const tasks::KernelFile& file, const tasks::Task
 const BuiltKernel& TaskOnDevice::own_kernel(const tasks::KernelFile& file, const tasks::Task& view,
                                             const std::vector<tasks::Shape>& shapes,
                                             BuiltKernel& slot) {
+  if (slot.file == &file && serves(slot, host->device.facts, shapes)) {
+    return slot;
+  }
   std::vector<Diagnostic> errors;
   slot = build(file, view, default_choice(file), shapes, BuildMode::Plain, errors);
   if (!errors.empty()) {
@@ -161,15 +164,13 @@ std::string TaskOnDevice::give_inputs(const std::string& shape_id, std::uint64_t
   }
 }
 
-tasks::ResolvedPlan TaskOnDevice::own_plan(const BuiltKernel& kernel,
-                                           const tasks::Shape& shape) const {
-  std::vector<Diagnostic> errors, warnings;
-  auto plan = tasks::resolve_plan(*kernel.file, *kernel.task, shape, kernel.choice,
-                                  host->device.facts, kernel.compiled.facts, errors, warnings);
-  if (!plan) {
-    reject_own(*kernel.file, to_string(errors.front()));
+const tasks::ResolvedPlan& TaskOnDevice::own_plan(const BuiltKernel& kernel,
+                                                  const tasks::Shape& shape) const {
+  const PlanAtShape& at = plan_at(kernel, host->device.facts, shape);
+  if (!at.plan) {
+    reject_own(*kernel.file, to_string(at.errors.front()));
   }
-  return std::move(*plan);
+  return *at.plan;
 }
 
 std::vector<const BuiltKernel*> TaskOnDevice::rivals_for(const std::vector<tasks::Shape>& shapes,
