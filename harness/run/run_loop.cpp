@@ -333,7 +333,7 @@ void RunLoop::show_progress() {
   snapshot.judging = static_cast<std::int64_t>(judgements_.size());
   snapshot.verdicts = tally_.verdicts();
   for (const TaskState& state : tasks_) {
-    if (const double best = best_speedup(state); best > 0) {
+    if (const double best = state.speedups.best(); best > 0) {
       snapshot.best_speedup[state.task->name] = best;
     }
   }

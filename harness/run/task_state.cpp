@@ -3,8 +3,6 @@
 #include "evaluators/evaluation/evaluator.h"
 #include "harness/config/model_arms.h"
 
-#include <algorithm>
-
 namespace winnow::harness {
 namespace {
 
@@ -39,12 +37,21 @@ search::Settings search_settings(const RunConfig& config, const tasks::Task& tas
   return settings;
 }
 
-double best_speedup(const TaskState& state) {
-  double best = 0;
-  for (const auto& [candidate, speedup] : state.speedups) {
-    best = std::max(best, speedup);
+void Speedups::set(store::RowId candidate, double speedup) {
+  erase(candidate);
+  by_candidate_[candidate] = speedup;
+  sorted_.insert(speedup);
+}
+
+void Speedups::erase(store::RowId candidate) {
+  if (const auto found = by_candidate_.find(candidate); found != by_candidate_.end()) {
+    sorted_.erase(sorted_.find(found->second));
+    by_candidate_.erase(found);
   }
-  return best;
+}
+
+double Speedups::best() const {
+  return sorted_.empty() ? 0 : *sorted_.rbegin();
 }
 
 void commit(Journal& journal, TaskState& state,

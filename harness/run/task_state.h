@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,19 @@ namespace winnow::harness {
 
 /// What the search of a task needs to know of the configuration and the task.
 search::Settings search_settings(const RunConfig& config, const tasks::Task& task);
+
+/// The speedups of candidates. A run asks for the best one after each verdict, so the best one of a
+/// million is found at once.
+class Speedups {
+public:
+  void set(store::RowId candidate, double speedup);
+  void erase(store::RowId candidate);
+  double best() const; ///< 0: there is none
+
+private:
+  std::map<store::RowId, double> by_candidate_;
+  std::multiset<double> sorted_;
+};
 
 /// A task of a run, and its search.
 struct TaskState {
@@ -24,16 +38,13 @@ struct TaskState {
   bool has_first_kernels = false;
   store::RowId baseline = 0; ///< its candidate; 0: not in the store yet, or the task has none
   std::unique_ptr<search::Search> search;
-  bool is_told_done = false;               ///< why its search is over was said
-  bool is_resumed = false;                 ///< an earlier session has logged something
-  std::vector<search::Ask> unsent;         ///< earlier sessions decided them; they have no reply
-  std::vector<search::Evaluate> unjudged;  ///< earlier sessions decided them; they have no result
-  std::map<store::RowId, double> speedups; ///< of candidates that count, except the baseline
-  std::vector<store::RowId> unscored;      ///< RoleIntake::follow() has not scored them yet
+  bool is_told_done = false;              ///< why its search is over was said
+  bool is_resumed = false;                ///< an earlier session has logged something
+  std::vector<search::Ask> unsent;        ///< earlier sessions decided them; they have no reply
+  std::vector<search::Evaluate> unjudged; ///< earlier sessions decided them; they have no result
+  Speedups speedups;                      ///< of candidates that count, except the baseline
+  std::vector<store::RowId> unscored;     ///< RoleIntake::follow() has not scored them yet
 };
-
-/// Of the candidates that count; 0: there is none.
-double best_speedup(const TaskState& state);
 
 /// Stores the events that `work` returns, in one transaction with what `work` writes. Then applies
 /// them.

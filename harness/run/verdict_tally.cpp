@@ -40,7 +40,7 @@ void VerdictTally::count(TaskState& state, store::RowId candidate, const search:
   }
   count(outcome.verdict);
   if (search::is_contender(outcome, evaluators::kEvaluatorVersion)) {
-    state.speedups[candidate] = outcome.speedup;
+    state.speedups.set(candidate, outcome.speedup);
   }
 }
 
@@ -55,7 +55,7 @@ void VerdictTally::withdraw(TaskState& state, store::RowId candidate,
 void VerdictTally::tell(const TaskState& state, const std::string& key,
                         const tasks::Evaluation& evaluation) {
   std::string line = attempt_line(key, evaluation);
-  const double best = best_speedup(state);
+  const double best = state.speedups.best();
   if (best > 0) {
     line += fmt::format(" (best {:.2f}x)", best);
   }
