@@ -149,7 +149,9 @@ std::string_view to_string(Depth depth) {
 }
 
 std::string request_id(const EvaluationRequest& request, std::int64_t repetition) {
-  Json json = tasks::write_json(request);
+  EvaluationRequest without_task = request; // its digest stands for the task
+  without_task.task.reset();
+  Json json = tasks::write_json(without_task);
   json["id"] = repetition;
   json["task"] = request.task->digest;
   json["evaluator_version"] = kEvaluatorVersion;

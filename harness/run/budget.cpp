@@ -30,9 +30,11 @@ bool Budget::allows_one(const CallEstimate& estimate) const {
 std::optional<std::string> Budget::reserve(const std::string& key, const CallEstimate& estimate) {
   CallEstimate total{spent_.tokens + spent_.unconfirmed.tokens + estimate.tokens,
                      spent_.dollars + spent_.unconfirmed.dollars + estimate.dollars};
-  for (const auto& [other, held] : reserved_) {
-    total.tokens += held.tokens;
-    total.dollars += held.dollars;
+  if (limits_.tokens > 0 || limits_.dollars > 0) { // thousands of calls may be reserved
+    for (const auto& [other, held] : reserved_) {
+      total.tokens += held.tokens;
+      total.dollars += held.dollars;
+    }
   }
   const std::int64_t calls = spent_.calls + static_cast<std::int64_t>(reserved_.size()) + 1;
   if (limits_.calls > 0 && calls > limits_.calls) {

@@ -23,7 +23,10 @@ public:
   /// The oldest event; nullopt if none arrives within the timeout.
   std::optional<T> pop(std::chrono::milliseconds timeout) {
     std::unique_lock lock(mutex_);
-    if (!arrived_.wait_for(lock, timeout, [this] { return !events_.empty(); })) {
+    if (events_.empty() && timeout.count() > 0) { // a wait of no time costs a system call
+      arrived_.wait_for(lock, timeout, [this] { return !events_.empty(); });
+    }
+    if (events_.empty()) {
       return std::nullopt;
     }
     T event = std::move(events_.front());

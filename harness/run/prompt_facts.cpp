@@ -140,8 +140,11 @@ std::string surface_text(const std::vector<tasks::Evaluation>& trials, const std
       }
     }
   }
+  if (shapes.empty()) {
+    return {};
+  }
   const tasks::KernelFileResult parsed = tasks::parse_kernel_file(text, "candidate.cu");
-  if (shapes.empty() || !parsed.kernel_file) {
+  if (!parsed.kernel_file) {
     return {};
   }
   search::Trial of_default{tasks::parameter_choices(parsed.kernel_file->plan, 1).front()};
