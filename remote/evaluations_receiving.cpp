@@ -116,11 +116,9 @@ int RemoteEvaluations::send_again(const ArrivedResult& result, int Pending::*cou
     const std::lock_guard lock(mutex_);
     const auto found = pending_.find(result.job);
     if (found != pending_.end()) {
-      found->second.published.reset();
-      if (delay.count() > 0) {
-        found->second.published = Clock::now() - setup_.patience.publish_again + delay;
-        is_rescheduled_ = true;
-      }
+      found->second.is_out = false;
+      found->second.publish_at = Clock::now() + delay;
+      is_rescheduled_ = true;
       found->second.publications = 0; // a result came
       times = ++(found->second.*count);
     }

@@ -27,9 +27,7 @@ RemoteEvaluations::Clock::duration RemoteEvaluations::until_next_job() const {
   Clock::duration wait = std::min(kTendEvery, setup_.patience.publish_again);
   const auto now = Clock::now();
   for (const auto& [job, pending] : pending_) {
-    if (pending.published) {
-      wait = std::min(wait, *pending.published + setup_.patience.publish_again - now);
-    }
+    wait = std::min(wait, pending.publish_at - now);
   }
   return std::max(wait, Clock::duration(kShortestWait));
 }
@@ -39,7 +37,9 @@ void RemoteEvaluations::send_jobs() {
     {
       std::unique_lock lock(mutex_);
       changed_.wait_for(lock, until_next_job(), [this] {
-        const auto is_new = [](const auto& entry) { return !entry.second.published; };
+        const auto is_new = [](const auto& entry) {
+          return entry.second.publish_at == Clock::time_point();
+        };
         return stopping_ || is_rescheduled_ || !arrived_.empty() || !faults_.empty() ||
                std::any_of(pending_.begin(), pending_.end(), is_new);
       });
@@ -68,22 +68,44 @@ void RemoteEvaluations::send_jobs() {
 /// Results that came early, and all jobs that the broker may lack.
 void RemoteEvaluations::send_due_jobs() {
   std::vector<ArrivedResult> arrived;
-  std::vector<std::string> due;
   {
     const std::lock_guard lock(mutex_);
     arrived.swap(arrived_);
-    for (const auto& [job, pending] : pending_) {
-      if (!pending.published || Clock::now() - *pending.published > setup_.patience.publish_again) {
-        due.push_back(job);
-      }
-    }
   }
   for (const ArrivedResult& result : arrived) {
     handle(result);
   }
-  for (const std::string& job : due) {
+  for (const std::string& job : due_jobs()) {
     publish(job);
   }
+}
+
+/// While results wait at the broker, the coordinator does not know which jobs lack one.
+std::vector<std::string> RemoteEvaluations::due_jobs() {
+  std::vector<std::string> fresh, again;
+  const auto now = Clock::now();
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [job, pending] : pending_) {
+      if (pending.publish_at <= now) {
+        (pending.is_out ? again : fresh).push_back(job);
+      }
+    }
+  }
+  if (again.empty()) {
+    return fresh;
+  }
+  if (setup_.transport.has_results()) {
+    const std::lock_guard lock(mutex_);
+    for (const std::string& job : again) {
+      if (const auto found = pending_.find(job); found != pending_.end()) {
+        found->second.publish_at = now + std::min(kTendEvery, setup_.patience.publish_again);
+      }
+    }
+  } else {
+    fresh.insert(fresh.end(), again.begin(), again.end());
+  }
+  return fresh;
 }
 
 /// The request as a worker gets it. Each further answer has an id of its own, so that workers
@@ -139,20 +161,21 @@ void RemoteEvaluations::publish(const std::string& job) {
                           body.size(), setup_.transport.max_message_bytes()));
     return;
   }
-  set_published(job, Clock::now()); // before: a result that is refused begins anew
+  set_out(job, true); // before: a result that is refused begins anew
   try {
     count_publication(job, hand_over(pending->address, body));
   } catch (const Error&) {
-    set_published(job, std::nullopt);
+    set_out(job, false);
     throw;
   }
 }
 
-void RemoteEvaluations::set_published(const std::string& job,
-                                      std::optional<Clock::time_point> when) {
+void RemoteEvaluations::set_out(const std::string& job, bool is_out) {
   const std::lock_guard lock(mutex_);
   if (const auto found = pending_.find(job); found != pending_.end()) {
-    found->second.published = when;
+    found->second.is_out = is_out;
+    found->second.publish_at =
+        is_out ? Clock::now() + setup_.patience.publish_again : Clock::time_point();
   }
 }
 
@@ -195,7 +218,7 @@ void RemoteEvaluations::after_reconnection() {
   {
     const std::lock_guard lock(mutex_);
     for (auto& [job, pending] : pending_) {
-      pending.published.reset();
+      pending.publish_at = {};
       pending.publications = 0; // a broker that forgets is no fault of the job
     }
   }

@@ -204,7 +204,8 @@ void RemoteEvaluations::ask_another(Pending pending) {
   pending.address.job = setup_.session.job_of(
       fmt::format("{} answer {}{}", pending.request.id, pending.answers.size() + 1,
                   pending.by_any_worker ? " of any worker" : ""));
-  pending.published.reset();
+  pending.publish_at = {};
+  pending.is_out = false;
   pending.lonely_since.reset();
   pending.asked_at.reset();
   pending.publications = pending.refused_results = pending.useless_results = 0;

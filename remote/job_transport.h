@@ -96,6 +96,8 @@ public:
   /// The results that have arrived. Waits up to `wait` for the first one. A result comes again
   /// after a minute until it is acknowledged.
   virtual std::vector<ArrivedResult> results(std::chrono::milliseconds wait) = 0;
+  /// Whether results wait at the broker that results() has not handed out yet.
+  virtual bool has_results() = 0;
   virtual void acknowledge(const ArrivedResult& result) = 0;
   /// Jobs of this session that no worker finished in kMostDeliveries. Each comes once.
   virtual std::vector<JobAddress> dead_jobs() = 0;

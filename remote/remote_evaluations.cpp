@@ -64,7 +64,8 @@ void RemoteEvaluations::insert(Pending pending) {
   {
     const std::lock_guard lock(mutex_);
     if (const auto early = early_.find(job); early != early_.end()) {
-      pending.published = Clock::now();
+      pending.is_out = true;
+      pending.publish_at = Clock::now() + setup_.patience.publish_again;
       arrived_.push_back(std::move(early->second));
       early_.erase(early);
     }

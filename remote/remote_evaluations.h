@@ -30,7 +30,7 @@ namespace winnow::remote {
 /// How long a coordinator waits for what.
 struct Patience {
   /// After so long a job without a result is published again, which does nothing if the broker has
-  /// the job.
+  /// the job. As long as results wait at the broker, the job's may be among them.
   std::chrono::milliseconds publish_again{60'000};
   /// After so long without the broker every request gets a fault.
   std::chrono::milliseconds broker{600'000};
@@ -100,8 +100,9 @@ private:
     const evaluators::SittingRequest* sitting = nullptr;
     std::string sitting_text; ///< encoded
     std::shared_ptr<std::promise<evaluators::SittingAnswer>> answer;
-    std::optional<Clock::time_point> published; ///< the last time that the broker was asked to
-    int publications = 0;                       ///< that the broker took since it was there last
+    Clock::time_point publish_at = {}; ///< the sending thread publishes the job then; {}: at once
+    bool is_out = false;               ///< published, and no result has come
+    int publications = 0;              ///< that the broker took since it was there last
     int refused_results = 0;
     int useless_results = 0;
     std::optional<Canary> canary; ///< nobody waits for the result
@@ -116,7 +117,8 @@ private:
   void send_due_jobs();
   void publish(const std::string& job);
   Job message_of(const Pending& pending);
-  void set_published(const std::string& job, std::optional<Clock::time_point> when);
+  std::vector<std::string> due_jobs();
+  void set_out(const std::string& job, bool is_out);
   bool hand_over(const JobAddress& address, const std::string& body);
   void count_publication(const std::string& job, bool is_taken);
   void after_reconnection();

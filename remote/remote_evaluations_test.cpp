@@ -25,7 +25,10 @@ using testing::HasSubstr;
 /// death.
 class Coordinator {
 public:
-  explicit Coordinator(test::BrokerFake& broker, Patience patience = {}) {
+  /// `before_result` runs before each result is taken.
+  explicit Coordinator(
+      test::BrokerFake& broker, Patience patience = {},
+      const std::function<void()>& before_result = [] {}) {
     patience.results = milliseconds(20);
     patience.pass_on = milliseconds(1);
     session_.pool = "pool";
@@ -33,8 +36,13 @@ public:
     session_.secret = "secret";
     transport_ = broker.coordinator(session_.id());
     transport_->set_pool_rules("pool", encode(session_.rules));
-    evaluations_ = std::make_unique<RemoteEvaluations>(RemoteEvaluations::Setup{
-        *transport_, roster_, session_, results_.taker(), [](const std::string&) {}, patience});
+    evaluations_ = std::make_unique<RemoteEvaluations>(
+        RemoteEvaluations::Setup{*transport_, roster_, session_,
+                                 [before_result, take = results_.taker()](EvaluationResult result) {
+                                   before_result();
+                                   take(std::move(result));
+                                 },
+                                 [](const std::string&) {}, patience});
   }
 
   RemoteEvaluations& evaluations() { return *evaluations_; }
@@ -103,6 +111,38 @@ TEST(RemoteEvaluations, GiveEachRequestOneResult) {
   expect_one_each(coordinator.results(), requests);
   EXPECT_THAT(coordinator.results().all().front().worker, testing::AnyOf("a cpu", "b cpu"));
   EXPECT_TRUE(comes_true([&] { return broker.queued() == 0; }));
+}
+
+// The result of a job may be among those that the coordinator has not read yet.
+TEST(RemoteEvaluations, NoJobIsPublishedAgainWhileResultsWaitAtTheBroker) {
+  constexpr int kJobs = 150; // more than the coordinator reads ahead
+  test::BrokerFake broker;
+  std::promise<void> keep_up;
+  Patience patience;
+  patience.publish_again = milliseconds(1000);
+  Coordinator coordinator(broker, patience,
+                          [kept_up = keep_up.get_future().share()] { kept_up.wait(); });
+  std::vector<EvaluationRequest> requests;
+  std::map<std::string, std::string> results; // by job; made first, because that takes a while
+  for (int i = 0; i < kJobs; ++i) {
+    requests.push_back(request_of("kernel " + std::to_string(i)));
+    results[coordinator.address_of(requests.back()).job] =
+        encode(EvaluationResult{requests.back().id, "cpu", judge_correct(requests.back(), {}), ""});
+  }
+  for (const EvaluationRequest& request : requests) {
+    coordinator.evaluations().submit(request);
+  }
+  ASSERT_TRUE(comes_true([&] { return broker.publications() == kJobs; }));
+  const auto worker = broker.worker(named("a"));
+  while (const auto job = worker->fetch(milliseconds(0))) {
+    worker->publish_result(job->address, job->address.job, results.at(job->address.job));
+    worker->finish(*job);
+  }
+  std::this_thread::sleep_for(2 * patience.publish_again);
+  EXPECT_EQ(broker.publications(), kJobs);
+  keep_up.set_value();
+  ASSERT_TRUE(coordinator.results().wait_for(kJobs));
+  expect_one_each(coordinator.results(), requests);
 }
 
 TEST(RemoteEvaluations, AJobThatTheBrokerStrandedIsPublishedAgain) {

@@ -156,6 +156,15 @@ public:
     }
     return arrived;
   }
+  bool has_results() override {
+    jsConsumerInfo* info = nullptr;
+    nats_.require(js_GetConsumerInfo(&info, nats_.stream_context(), kResultStream, session_.c_str(),
+                                     nullptr, nullptr),
+                  "count the results");
+    const bool has_results = info->NumPending > 0;
+    jsConsumerInfo_Destroy(info);
+    return has_results;
+  }
   void acknowledge(const ArrivedResult& result) override {
     nats_.require(natsMsg_Ack(static_cast<natsMsg*>(result.receipt.get()), nullptr),
                   "acknowledge a result");

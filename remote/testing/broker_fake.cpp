@@ -11,6 +11,8 @@ using std::chrono::milliseconds;
 
 namespace {
 
+constexpr std::size_t kResultsAtOnce = 8;
+
 Receipt receipt_of(std::uint64_t sequence) {
   return std::make_shared<std::uint64_t>(sequence);
 }
@@ -82,7 +84,7 @@ public:
     std::vector<ArrivedResult> arrived;
     broker_.changed_.wait_for(lock, wait, [&] {
       for (auto& result : broker_.results_) {
-        if (broker_.is_up_ && result.session == session_ && !result.is_handed_out) {
+        if (broker_.is_up_ && is_waiting(result) && arrived.size() < kResultsAtOnce) {
           result.is_handed_out = true;
           arrived.push_back(result.result);
         }
@@ -90,6 +92,11 @@ public:
       return !arrived.empty();
     });
     return arrived;
+  }
+  bool has_results() override {
+    const auto lock = locked();
+    return std::any_of(broker_.results_.begin(), broker_.results_.end(),
+                       [this](const auto& result) { return is_waiting(result); });
   }
   void acknowledge(const ArrivedResult& result) override {
     const auto lock = locked();
@@ -129,6 +136,9 @@ private:
     std::unique_lock lock(broker_.mutex_);
     broker_.require_up();
     return lock;
+  }
+  bool is_waiting(const BrokerFake::StoredResult& result) const {
+    return result.session == session_ && !result.is_handed_out;
   }
 
   BrokerFake& broker_;
