@@ -20,7 +20,9 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <mutex>
 #include <ostream>
+#include <set>
 #include <thread>
 
 #include <CLI/CLI.hpp>
@@ -103,15 +105,24 @@ public:
               "| store MB");
   }
 
-  /// Counts a result, on the thread that takes results.
+  /// Counts a result, on a thread that takes results.
   void count() {
-    result_thread_ = own_thread();
+    const std::lock_guard lock(mutex_);
+    result_threads_.insert(own_thread());
     if (++count_ % options_.every == 0) {
       print();
     }
   }
 
 private:
+  double cpu_seconds_for_results() const {
+    double seconds = 0;
+    for (const int thread : result_threads_) {
+      seconds += bench::cpu_seconds_of_thread(thread);
+    }
+    return seconds;
+  }
+
   void print() {
     const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
     const auto results = static_cast<double>(count_);
@@ -122,8 +133,7 @@ private:
     fmt::print("{:>11} {:>6.0f} {:>7.1f} {:>7.1f} {:>20.3f} |{:>20.0f} {:>6.0f} {:>5.0f} {:>8.0f}",
                count_, seconds, static_cast<double>(options_.every) / (seconds - seconds_before_),
                100 * busy, work.jobs / results, self.resident_mb, self.cpu_seconds,
-               bench::cpu_seconds_of_thread(loop_thread_),
-               bench::cpu_seconds_of_thread(result_thread_));
+               bench::cpu_seconds_of_thread(loop_thread_), cpu_seconds_for_results());
     fmt::print(" |{:>16.0f} {:>6.0f} {:>9}", work.resident_mb, work.cpu_seconds, work.restarts);
     if (broker_ != nullptr) {
       const bench::ProcessUsage usage = bench::usage_of(broker_->process_id());
@@ -141,7 +151,8 @@ private:
   const remote::test::NatsServerFake* broker_;
   const int loop_thread_ = own_thread();
   const Clock::time_point start_ = Clock::now();
-  int result_thread_ = 0;
+  std::mutex mutex_; ///< guards the members below
+  std::set<int> result_threads_;
   std::int64_t count_ = 0;
   bench::WorkDone before_;
   double seconds_before_ = 0;

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include <fmt/format.h>
@@ -93,7 +94,7 @@ std::string difference_of_times(const EvaluationRequest& request, const CaseResu
   if (request.depth == Depth::Trial) {
     again.median_ns = tasks::median(timed.samples_ns);
   } else {
-    evaluators::summarise_samples(again);
+    evaluators::summarise_times(again);
     if (request.task->baseline.empty()) {
       evaluators::compare_medians(again);
     }
@@ -130,9 +131,8 @@ std::string fault_of_times(const EvaluationRequest& request, const Evaluation& e
   return {};
 }
 
-std::string missing_samples(const EvaluationRequest& request, const Evaluation& evaluation) {
-  std::vector<tasks::Shape> shapes;
-  const auto expected = expected_cases(request, evaluation, shapes);
+std::string missing_samples(const Evaluation& evaluation,
+                            const std::vector<ExpectedCase>& expected) {
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const CaseResult& result = evaluation.cases[i];
     if (expected[i].timed == result.samples_ns.empty()) {
@@ -255,18 +255,15 @@ std::vector<double> all_samples(const Evaluation& evaluation) {
   return samples;
 }
 
-/// Empty: too few samples to tell.
-std::string digest_of_samples(const Evaluation& evaluation) {
+/// nullopt: too few samples to tell.
+std::optional<std::uint64_t> digest_of_samples(const Evaluation& evaluation) {
   const std::vector<double> samples = all_samples(evaluation);
   const std::set<double> values(samples.begin(), samples.end());
   if (samples.size() < kTellingSamples || values.size() < kTellingValues) {
-    return {};
+    return std::nullopt;
   }
-  std::string text;
-  for (const double ns : samples) {
-    text += fmt::format("{} ", ns);
-  }
-  return sha256_hex(text);
+  return derived_seed(0, {reinterpret_cast<const char*>(samples.data()), // NOLINT: its bytes
+                          samples.size() * sizeof(double)});
 }
 
 } // namespace
@@ -274,11 +271,12 @@ std::string digest_of_samples(const Evaluation& evaluation) {
 std::string contradiction_in(const EvaluationRequest& request, const tasks::DeviceFacts& facts,
                              const Evaluation& evaluation) {
   std::string fault = fault_of_verdict(request, evaluation);
+  const std::vector<ExpectedCase> expected = expected_cases(request, evaluation);
   if (fault.empty()) {
-    fault = difference_of_cases(request, evaluation);
+    fault = difference_of_cases(request, evaluation, expected);
   }
   if (fault.empty() && passed_every_stage(request, evaluation)) {
-    fault = missing_samples(request, evaluation);
+    fault = missing_samples(evaluation, expected);
   }
   if (fault.empty()) {
     fault = fault_of_times(request, evaluation);
@@ -286,25 +284,31 @@ std::string contradiction_in(const EvaluationRequest& request, const tasks::Devi
   return fault.empty() ? fault_of_scores(request, facts, evaluation) : fault;
 }
 
-std::string SeenEvaluations::repetition_in(const EvaluationRequest& request,
-                                           const Evaluation& evaluation) const {
+std::string SeenEvaluations::add_or_repetition(const EvaluationRequest& request,
+                                               const std::vector<Evaluation>& evaluations) {
+  const bool has_seeds = request.depth != Depth::Trial;
+  std::vector<std::uint64_t> seeds, samples;
+  for (const Evaluation& evaluation : evaluations) {
+    if (has_seeds && !evaluation.cases.empty()) {
+      seeds.push_back(evaluation.seed);
+    }
+    if (const auto digest = digest_of_samples(evaluation)) {
+      samples.push_back(*digest);
+    }
+  }
   const std::lock_guard lock(mutex_);
-  const bool own_seed = request.depth != Depth::Trial && !request.protocol.seed;
-  if (own_seed && !evaluation.cases.empty() && seeds_.contains(evaluation.seed)) {
+  const auto is_known = [](const auto& known, const auto& all) {
+    return std::any_of(all.begin(), all.end(), [&](auto one) { return known.contains(one); });
+  };
+  if (!request.protocol.seed && is_known(seeds_, seeds)) {
     return "the seed of an earlier evaluation";
   }
-  const std::string digest = digest_of_samples(evaluation);
-  return !digest.empty() && samples_.contains(digest) ? "the samples of an earlier evaluation" : "";
-}
-
-void SeenEvaluations::add(const EvaluationRequest& request, const Evaluation& evaluation) {
-  const std::lock_guard lock(mutex_);
-  if (request.depth != Depth::Trial && !evaluation.cases.empty()) {
-    seeds_.insert(evaluation.seed);
+  if (is_known(samples_, samples)) {
+    return "the samples of an earlier evaluation";
   }
-  if (const std::string digest = digest_of_samples(evaluation); !digest.empty()) {
-    samples_.insert(digest);
-  }
+  seeds_.insert(seeds.begin(), seeds.end());
+  samples_.insert(samples.begin(), samples.end());
+  return {};
 }
 
 } // namespace winnow::remote

@@ -7,8 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <set>
 #include <string>
+#include <unordered_set>
+#include <vector>
 
 namespace winnow::remote {
 
@@ -19,20 +20,18 @@ namespace winnow::remote {
 std::string contradiction_in(const evaluators::EvaluationRequest& request,
                              const tasks::DeviceFacts& facts, const tasks::Evaluation& evaluation);
 
-/// Knows the seeds and the samples of the evaluations that counted, and so the ones that come
-/// again. Any thread may use it.
+/// Knows the seeds and the samples of the results that counted, and so the ones that come again.
+/// Any thread may use it.
 class SeenEvaluations {
 public:
-  /// Which part of the evaluation was in an earlier one; empty: none. Few samples, or samples of a
-  /// coarse clock, may repeat by chance and do not count.
-  std::string repetition_in(const evaluators::EvaluationRequest& request,
-                            const tasks::Evaluation& evaluation) const;
-  void add(const evaluators::EvaluationRequest& request, const tasks::Evaluation& evaluation);
+  /// Which part of the result was in an earlier one; empty: none, and then the result is kept. Few
+  /// samples, or samples of a coarse clock, may repeat by chance and do not count.
+  std::string add_or_repetition(const evaluators::EvaluationRequest& request,
+                                const std::vector<tasks::Evaluation>& evaluations);
 
 private:
-  mutable std::mutex mutex_; ///< guards the members below
-  std::set<std::uint64_t> seeds_;
-  std::set<std::string> samples_; ///< digests
+  std::mutex mutex_;                                  ///< guards the members below
+  std::unordered_set<std::uint64_t> seeds_, samples_; ///< samples: digests
 };
 
 } // namespace winnow::remote

@@ -1,4 +1,4 @@
-// The thread of RemoteEvaluations that takes results.
+// The threads of RemoteEvaluations that take results: one fetches them, and the others check them.
 #include "base/error.h"
 #include "remote/error_text.h"
 #include "remote/remote_evaluations.h"
@@ -28,12 +28,21 @@ void RemoteEvaluations::receive() {
       }
     }
     try {
-      for (const ArrivedResult& result : setup_.transport.results(setup_.patience.results)) {
-        handle(result);
+      for (ArrivedResult& result : setup_.transport.results(setup_.patience.results)) {
+        checks_.post(std::move(result));
       }
     } catch (const Error&) { // the sending thread tells the user when it lasts
       pause(kRetryAfter);
     }
+  }
+}
+
+/// The broker sends a result again that it could not acknowledge.
+void RemoteEvaluations::check(const ArrivedResult& result) {
+  try {
+    handle(result);
+  } catch (const Error&) { // as above
+    pause(kRetryAfter);
   }
 }
 

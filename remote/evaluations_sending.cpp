@@ -72,8 +72,8 @@ void RemoteEvaluations::send_due_jobs() {
     const std::lock_guard lock(mutex_);
     arrived.swap(arrived_);
   }
-  for (const ArrivedResult& result : arrived) {
-    handle(result);
+  for (ArrivedResult& result : arrived) {
+    checks_.post(std::move(result));
   }
   for (const std::string& job : due_jobs()) {
     publish(job);

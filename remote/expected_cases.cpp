@@ -95,9 +95,8 @@ std::string stray_case(const std::vector<ExpectedCase>& expected,
 } // namespace
 
 std::vector<ExpectedCase> expected_cases(const evaluators::EvaluationRequest& request,
-                                         const tasks::Evaluation& evaluation,
-                                         std::vector<tasks::Shape>& shapes) {
-  shapes = request.task->shapes;
+                                         const tasks::Evaluation& evaluation) {
+  const std::vector<tasks::Shape>& shapes = request.task->shapes;
   std::vector<ExpectedCase> cases;
   for (const StageOfCases& stage : stages_of(request, evaluation)) {
     for (const tasks::Shape& wanted : request.task->shapes_of(stage.set, evaluation.device)) {
@@ -120,9 +119,8 @@ bool passed_every_stage(const evaluators::EvaluationRequest& request,
 }
 
 std::string difference_of_cases(const evaluators::EvaluationRequest& request,
-                                const tasks::Evaluation& evaluation) {
-  std::vector<tasks::Shape> shapes;
-  const auto expected = expected_cases(request, evaluation, shapes);
+                                const tasks::Evaluation& evaluation,
+                                const std::vector<ExpectedCase>& expected) {
   const bool knows_seeds = request.depth != Depth::Trial;
   return passed_every_stage(request, evaluation)
              ? difference_in_order(expected, evaluation.cases, knows_seeds)

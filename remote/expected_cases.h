@@ -18,16 +18,16 @@ struct ExpectedCase {
 };
 
 /// The cases of an evaluation that passes every stage, in order. The seeds follow from the seed of
-/// the evaluation, and whether promotion shapes are timed follows from its speedup.
-/// `shapes` keeps the shapes alive.
+/// the evaluation, and whether promotion shapes are timed follows from its speedup. Valid as long
+/// as the request's task.
 std::vector<ExpectedCase> expected_cases(const evaluators::EvaluationRequest& request,
-                                         const tasks::Evaluation& evaluation,
-                                         std::vector<tasks::Shape>& shapes);
+                                         const tasks::Evaluation& evaluation);
 
-/// How the cases of the evaluation differ from those that it must have; empty: they do not. An
+/// How the cases of the evaluation differ from its expected_cases(); empty: they do not. An
 /// evaluation that fails a stage may lack the cases after its failure.
 std::string difference_of_cases(const evaluators::EvaluationRequest& request,
-                                const tasks::Evaluation& evaluation);
+                                const tasks::Evaluation& evaluation,
+                                const std::vector<ExpectedCase>& expected);
 
 /// Whether the evaluation passed every stage that the request asks for.
 bool passed_every_stage(const evaluators::EvaluationRequest& request,

@@ -31,7 +31,8 @@ std::string RemoteSession::job_of(const std::string& request_id) const {
 
 RemoteEvaluations::RemoteEvaluations(Setup setup)
     : setup_(std::move(setup)), session_(setup_.session.id()),
-      trust_(setup_.session.rules.quarantined), heard_(Clock::now()) {
+      trust_(setup_.session.rules.quarantined), heard_(Clock::now()),
+      checks_([this](const ArrivedResult& result) { check(result); }) {
   setup_.transport.prepare(setup_.session.pool);
   reconnections_ = setup_.transport.reconnections();
   for (;;) {
@@ -146,6 +147,7 @@ void RemoteEvaluations::stop() {
     }
   }
   changed_.notify_all();
+  checks_.stop();
   sender_.join();
   receiver_.join();
   const std::lock_guard lock(mutex_);

@@ -3,6 +3,7 @@
 #include "evaluators/evaluation/evaluations.h"
 #include "remote/answers.h"
 #include "remote/canary.h"
+#include "remote/checking_threads.h"
 #include "remote/evaluation_check.h"
 #include "remote/job_message.h"
 #include "remote/job_transport.h"
@@ -129,6 +130,7 @@ private:
   void fail(const std::string& job, const std::string& fault);
 
   void receive();
+  void check(const ArrivedResult& result);
   void handle(const ArrivedResult& result);
   void take(const Pending& pending, const ArrivedResult& result);
   void refuse(const ArrivedResult& result, const std::string& why);
@@ -200,6 +202,7 @@ private:
   std::mutex telling_;
   evaluators::TakeQuarantine tell_quarantine_; ///< guarded by telling_
 
+  CheckingThreads checks_; ///< of results
   std::thread sender_, receiver_;
 };
 

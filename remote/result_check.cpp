@@ -73,12 +73,12 @@ evaluators::EvaluationResult checked_result(const evaluators::EvaluationRequest&
             "an evaluation of other parameters");
     require(!request.protocol.seed || evaluation.seed == *request.protocol.seed, sent,
             "an evaluation with another seed than the request has");
-    std::string why = contradiction_in(request, rules.facts, evaluation);
-    why = why.empty() ? seen.repetition_in(request, evaluation) : why;
+    const std::string why = contradiction_in(request, rules.facts, evaluation);
     require(why.empty(), sent, why);
   }
+  const std::string repetition = seen.add_or_repetition(request, result.evaluations);
+  require(repetition.empty(), sent, repetition);
   for (tasks::Evaluation& evaluation : result.evaluations) {
-    seen.add(request, evaluation);
     evaluation.worker = sent.worker; // the broker vouches for this name only
   }
   result.worker = sent.worker + " " + result.worker;

@@ -49,6 +49,10 @@ void summarise_samples(CaseResult& timed) {
   const auto drift = profiling::drift(timed.samples_ns);
   timed.conditions.drift = drift && drift->significant ? drift->relative_change : 0;
   timed.conditions.bimodal = profiling::is_bimodal(timed.samples_ns);
+  summarise_times(timed);
+}
+
+void summarise_times(CaseResult& timed) {
   timed.median_ns = tasks::median(timed.samples_ns);
   timed.baseline_median_ns = tasks::median(timed.baseline_samples_ns);
   timed.median_bounds_ns = bounds_of(profiling::bootstrap_median_interval(timed.samples_ns));

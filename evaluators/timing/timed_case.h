@@ -13,9 +13,11 @@ namespace winnow::evaluators {
 /// first rival in the report is the baseline, the second the incumbent.
 void take_samples(const RunCaseReport& report, tasks::CaseResult& timed);
 
-/// Computes from the samples all that follows from them: medians, speedup, their bounds, and the
-/// summary in the conditions.
+/// Computes from the samples all that follows from them: summarise_times(), and the summary in the
+/// conditions.
 void summarise_samples(tasks::CaseResult& timed);
+/// Computes from the samples the medians, the speedup, and their bounds.
+void summarise_times(tasks::CaseResult& timed);
 
 /// Computes the speedup again, for a baseline that was timed by itself: the ratio of the medians,
 /// whose errors are independent.

@@ -51,8 +51,7 @@ void draw_times(const EvaluationRequest& request, const SimulatedKernel& kernel,
 
 void add_cases(const EvaluationRequest& request, const SimulatedKernel& kernel,
                tasks::Evaluation& evaluation) {
-  std::vector<tasks::Shape> shapes;
-  const auto expected = expected_cases(request, evaluation, shapes);
+  const auto expected = expected_cases(request, evaluation);
   for (std::size_t i = evaluation.cases.size(); i < expected.size(); ++i) {
     tasks::CaseResult& result = evaluation.cases.emplace_back();
     result.stage = expected[i].stage;
