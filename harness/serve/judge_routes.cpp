@@ -111,6 +111,8 @@ void JudgeRoutes::get(const Call& call) {
     call.exchange->reply(health());
   } else if (target.is({"metrics"})) {
     call.exchange->reply(metrics());
+  } else if (target.is({"compat", "nemo_gym", "reverify_mode"})) {
+    call.exchange->reply(json_reply(200, "stateless")); // an answer depends on its request alone
   } else if (target.is({"compat", "kernelgym", "status"}, 1) ||
              target.is({"compat", "kernelgym", "results"}, 1)) {
     kernelgym_show(call, target.path[3]);
@@ -131,6 +133,9 @@ void JudgeRoutes::post(const Call& call) {
     serve_trainer(call, Trainer::NemoGym);
   } else if (target.is({"compat", "nemo_gym", "seed_session"})) {
     call.exchange->reply(json_reply(200, json::object())); // Winnow has no sessions
+  } else if (target.is({"compat", "nemo_gym", "aggregate_metrics"})) {
+    call.exchange->reply(
+        json_reply(200, nemo_gym_metrics(parse_client_json(call.exchange->take_body()))));
   } else if (target.is({"compat", "kernelgym", "evaluate", "batch"})) {
     serve_trainer(call, Trainer::KernelGymBatch);
   } else if (target.is({"compat", "kernelgym", "evaluate"})) {
