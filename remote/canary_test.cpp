@@ -22,6 +22,9 @@ TEST(Canary, IsAKernelFileWithItsOwnId) {
     (canary->is_wrong ? had_wrong : had_right) = true;
   }
   EXPECT_TRUE(had_right && had_wrong);
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_FALSE(canary_like(request, CanaryKind::Timing)->is_wrong);
+  }
   auto task = std::make_shared<tasks::Task>(*request.task);
   task->baseline.clear();
   evaluators::EvaluationRequest without = request;
@@ -45,6 +48,11 @@ TEST(Canary, KnowsItsAnswer) {
   answer.speedup = 1.4;
   answer.speedup_bounds = {1.35, 1.45};
   EXPECT_EQ(fault_in({{}, false}, answer).what, "") << "other programs may disturb a CPU";
+  answer.speedup_bounds = {};
+  answer.speedup = 0.3; // as measured on two cores with twenty busy programs
+  EXPECT_EQ(fault_in({{}, false}, answer).what, "") << "few samples on a CPU";
+  answer.speedup = 5;
+  EXPECT_NE(fault_in({{}, false}, answer).what, "");
   answer.device = "cuda";
   EXPECT_NE(fault_in({{}, false}, answer).what, "");
   answer.verdict = tasks::Verdict::UnwrittenOutput;

@@ -128,7 +128,11 @@ void RemoteEvaluations::settle_by(const Ruling& ruling, Pending pending) {
     return;
   }
   for (std::size_t i = 0; i < answers.size(); ++i) {
-    if (ruling.odd == i) {
+    if (ruling.is_timing_doubtful) {
+      trust_.doubt_timing(answers[i].worker);
+    } else if (ruling.odd == i && answers[i].worker == answers[ruling.counts].worker) {
+      continue; // it has proved to be trusted meanwhile, and takes its own first answer back
+    } else if (ruling.odd == i) {
       blame(answers[i].worker, ruling.may_be_unstable ? WorkerTrust::kOddAnswer : WorkerTrust::kLie,
             "two workers contradict it: " + ruling.disagreement);
     } else if (answers.front().worker != answers.back().worker) {
@@ -290,10 +294,11 @@ void RemoteEvaluations::blame(const std::string& worker, int marks, const std::s
 }
 
 void RemoteEvaluations::plant_canary(const EvaluationRequest& like) {
-  if (!trust_.owes_canary()) {
+  const std::optional<CanaryKind> kind = trust_.owed_canary();
+  if (!kind) {
     return;
   }
-  std::optional<Canary> canary = canary_like(like);
+  std::optional<Canary> canary = canary_like(like, *kind);
   {
     const std::lock_guard lock(mutex_);
     if (!canary || std::exchange(canary_is_out_, true)) {
@@ -312,6 +317,9 @@ void RemoteEvaluations::take_canary(const Pending& pending, const Answer& answer
   const CanaryFault fault = fault_in(*pending.canary, answer.result.evaluations.front());
   if (fault.what.empty()) {
     trust_.was_right(answer.worker, true);
+    if (!pending.canary->is_wrong) {
+      trust_.shows_timing(answer.worker);
+    }
   } else {
     blame(answer.worker, fault.lies ? WorkerTrust::kLie : WorkerTrust::kRefusedResult,
           "the worker " + fault.what);

@@ -48,12 +48,29 @@ void WorkerTrust::count(const std::string& worker) {
   --record.until_canary;
 }
 
-bool WorkerTrust::owes_canary() const {
+void WorkerTrust::doubt_timing(const std::string& worker) {
   const std::lock_guard lock(mutex_);
-  return std::any_of(workers_.begin(), workers_.end(), [](const auto& entry) {
-    const Record& record = entry.second;
-    return !record.trusted && !record.quarantined && record.until_canary <= 0;
-  });
+  workers_[worker].is_timing_doubtful = true;
+}
+
+void WorkerTrust::shows_timing(const std::string& worker) {
+  const std::lock_guard lock(mutex_);
+  workers_[worker].is_timing_doubtful = false;
+}
+
+std::optional<CanaryKind> WorkerTrust::owed_canary() const {
+  const std::lock_guard lock(mutex_);
+  std::optional<CanaryKind> owed;
+  for (const auto& [name, record] : workers_) {
+    if (record.trusted || record.quarantined) {
+      continue;
+    }
+    if (record.is_timing_doubtful) {
+      return CanaryKind::Timing;
+    }
+    owed = record.until_canary <= 0 ? CanaryKind::Any : owed;
+  }
+  return owed;
 }
 
 void WorkerTrust::prove_trusted(const std::string& worker) {

@@ -1,7 +1,10 @@
 #pragma once
 
+#include "remote/canary.h"
+
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -28,8 +31,11 @@ public:
   /// Its answer agreed with another worker's, or was right about a canary.
   void was_right(const std::string& worker, bool was_canary);
   void count(const std::string& worker); ///< a result of the worker counts
-  /// Whether a worker that is not quarantined has had no canary for too long.
-  bool owes_canary() const;
+  /// Its times may be wrong: it owes a canary of the kind Timing until shows_timing().
+  void doubt_timing(const std::string& worker);
+  void shows_timing(const std::string& worker);
+  /// Of which kind the next canary must be. nullopt: no worker that is not quarantined owes one.
+  std::optional<CanaryKind> owed_canary() const;
   /// The worker has answered from the queue of the trusted workers, which the broker guards.
   void prove_trusted(const std::string& worker);
   bool is_trusted(const std::string& worker) const;
@@ -38,7 +44,7 @@ private:
   struct Record {
     int marks = 0;
     int until_canary = kFirstCanaryAfter;
-    bool quarantined = false, trusted = false;
+    bool quarantined = false, trusted = false, is_timing_doubtful = false;
   };
 
   mutable std::mutex mutex_; ///< guards workers_
