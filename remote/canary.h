@@ -16,14 +16,12 @@ struct Canary {
 
 /// What a worker has to show.
 enum class CanaryKind : std::uint8_t {
-  Any,   ///< that it tells a wrong kernel from a right one, or that it times rightly
+  Wrong, ///< that it calls a wrong kernel wrong
   Timing ///< that it times rightly: the kernel is the task's baseline
 };
 
-/// A canary of the request's task. Any: the kernel is wrong or right at random. nullopt: the task
-/// has no baseline.cu to make canaries of.
-std::optional<Canary> canary_like(const evaluators::EvaluationRequest& request,
-                                  CanaryKind kind = CanaryKind::Any);
+/// A canary of the request's task. nullopt: the task has no baseline.cu to make canaries of.
+std::optional<Canary> canary_like(const evaluators::EvaluationRequest& request, CanaryKind kind);
 
 /// The baseline against itself has the speedup 1 within this factor on every honest machine.
 inline constexpr double kMostAgainstItself = 1.25;

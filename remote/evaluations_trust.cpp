@@ -136,7 +136,7 @@ void RemoteEvaluations::settle_by(const Ruling& ruling, Pending pending) {
       blame(answers[i].worker, ruling.may_be_unstable ? WorkerTrust::kOddAnswer : WorkerTrust::kLie,
             "two workers contradict it: " + ruling.disagreement);
     } else if (answers.front().worker != answers.back().worker) {
-      trust_.was_right(answers[i].worker, false);
+      trust_.was_right(answers[i].worker);
     }
   }
   deliver(std::move(pending), ruling.counts);
@@ -316,10 +316,8 @@ void RemoteEvaluations::plant_canary(const EvaluationRequest& like) {
 void RemoteEvaluations::take_canary(const Pending& pending, const Answer& answer) {
   const CanaryFault fault = fault_in(*pending.canary, answer.result.evaluations.front());
   if (fault.what.empty()) {
-    trust_.was_right(answer.worker, true);
-    if (!pending.canary->is_wrong) {
-      trust_.shows_timing(answer.worker);
-    }
+    trust_.passed_canary(answer.worker,
+                         pending.canary->is_wrong ? CanaryKind::Wrong : CanaryKind::Timing);
   } else {
     blame(answer.worker, fault.lies ? WorkerTrust::kLie : WorkerTrust::kRefusedResult,
           "the worker " + fault.what);

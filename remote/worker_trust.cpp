@@ -35,11 +35,23 @@ bool WorkerTrust::mark(const std::string& worker, int marks) {
   return record.marks >= kMostMarks && !std::exchange(record.quarantined, true);
 }
 
-void WorkerTrust::was_right(const std::string& worker, bool was_canary) {
+void WorkerTrust::was_right(const std::string& worker) {
   const std::lock_guard lock(mutex_);
   Record& record = workers_[worker];
   record.marks = std::max(0, record.marks - 1);
-  record.until_canary = was_canary ? kCanaryAfter : record.until_canary;
+}
+
+void WorkerTrust::passed_canary(const std::string& worker, CanaryKind kind) {
+  const std::lock_guard lock(mutex_);
+  Record& record = workers_[worker];
+  record.marks = std::max(0, record.marks - 1);
+  if (record.is_timing_doubtful && kind != CanaryKind::Timing) {
+    return;
+  }
+  record.is_timing_doubtful = false;
+  record.until_canary =
+      std::exchange(record.has_passed_canary, true) ? kCanaryAfter : kFirstCanaryAfter;
+  record.next_canary = kind == CanaryKind::Timing ? CanaryKind::Wrong : CanaryKind::Timing;
 }
 
 void WorkerTrust::count(const std::string& worker) {
@@ -53,11 +65,6 @@ void WorkerTrust::doubt_timing(const std::string& worker) {
   workers_[worker].is_timing_doubtful = true;
 }
 
-void WorkerTrust::shows_timing(const std::string& worker) {
-  const std::lock_guard lock(mutex_);
-  workers_[worker].is_timing_doubtful = false;
-}
-
 std::optional<CanaryKind> WorkerTrust::owed_canary() const {
   const std::lock_guard lock(mutex_);
   std::optional<CanaryKind> owed;
@@ -68,7 +75,7 @@ std::optional<CanaryKind> WorkerTrust::owed_canary() const {
     if (record.is_timing_doubtful) {
       return CanaryKind::Timing;
     }
-    owed = record.until_canary <= 0 ? CanaryKind::Any : owed;
+    owed = record.until_canary <= 0 ? record.next_canary : owed;
   }
   return owed;
 }
