@@ -65,6 +65,7 @@ void RemoteEvaluations::insert(Pending pending) {
     const std::lock_guard lock(mutex_);
     if (const auto early = early_.find(job); early != early_.end()) {
       pending.published = Clock::now();
+      early_bytes_ -= early->second.body.size();
       arrived_.push_back(std::move(early->second));
       early_.erase(early);
     }
