@@ -66,7 +66,11 @@ void try_one(int kind, std::string_view text) {
     try_trainer(Trainer::Slime, text);
     break;
   case 3:
-    try_trainer(Trainer::NemoGym, text);
+    if (text.find("verify_responses") != std::string::npos) {
+      nemo_gym_metrics(parse_client_json(text)).dump();
+    } else {
+      try_trainer(Trainer::NemoGym, text);
+    }
     break;
   case 4: {
     const JudgeItem item = kernelgym_item(parse_client_json(text), "axpy");

@@ -151,6 +151,11 @@ def _one(task, reply, **options):
     return result
 
 
+def _reply_in(completion):
+    """The text of a completion: a text, or a conversation. Its last message has no text if it calls a tool only."""
+    return completion if isinstance(completion, str) else completion[-1]["content"] or ""
+
+
 def _numbers(result):
     """What a trainer can log: numbers only."""
     speedup = result.get("speedup") or {}
@@ -168,21 +173,20 @@ def verl_compute_score(data_source, solution_str, ground_truth, extra_info=None,
 # ---- TRL: GRPOTrainer(reward_funcs=trl_reward, ...); the data set has a column "task" ----
 def trl_reward(prompts, completions, task, depth=None, reward=None, **columns):
     """A list of rewards. None, which TRL leaves out, for a fault of the machine."""
-    replies = [c if isinstance(c, str) else c[-1]["content"] for c in completions]  # plain texts or conversations
-    results = Client().judge([{"task": t, "reply": r} for t, r in zip(task, replies)], depth, reward)
+    results = Client().judge([{"task": t, "reply": _reply_in(c)} for t, c in zip(task, completions)], depth, reward)
     return [result["reward"] for result in results]
 
 
-# ---- SkyRL: register(id="winnow", entry_point=skyrl_env) ----
-def skyrl_env(env_config=None, extras=None, base=object):
-    """An environment of SkyRL. `extras["task"]` names the task. `base`: skyrl_gym's BaseTextEnv."""
-    extras = extras or {}
+# ---- SkyRL: register(id="winnow", entry_point=skyrl_env(BaseTextEnv)) ----
+def skyrl_env(base=object):
+    """A class of environments. `base`: skyrl_gym's BaseTextEnv. `extras["task"]` of a row names the task."""
 
     class WinnowEnv(base):
-        def __init__(self):
+        def __init__(self, env_config=None, extras=None):
             super().__init__()
+            extras = extras or {}
             self.task = extras.get("task") or extras["reward_spec"]["ground_truth"]
-            self.turns, self.max_turns = 0, int(extras.get("max_turns", 1))
+            self.turns, self.max_turns, self.numbers = 0, int(extras.get("max_turns", 1)), {}
 
         def init(self, prompt):
             return prompt, {}
@@ -191,33 +195,39 @@ def skyrl_env(env_config=None, extras=None, base=object):
             """The feedback about a kernel that is not correct is the next observation."""
             self.turns += 1
             result = _one(self.task, action)
+            self.numbers = _numbers(result)
             done = self.turns >= self.max_turns
             observations = [] if done else [{"role": "user", "content": result["feedback"]}]
-            return {"observations": observations, "reward": result["reward"], "done": done, "metadata": _numbers(result)}
+            return {"observations": observations, "reward": result["reward"], "done": done, "metadata": self.numbers}
+
+        def get_metrics(self):
+            return self.numbers  # of the last turn
 
         def close(self):
             pass
 
-    return WinnowEnv()
+    return WinnowEnv
 
 
 # ---- verifiers: rubric = vf.Rubric(funcs=[verifiers_reward]) ----
 def verifiers_reward(completion, answer, info=None, **_):
     """The task is info["task"], else answer."""
-    reply = completion if isinstance(completion, str) else completion[-1]["content"]
-    return _one((info or {}).get("task") or answer, reply)["reward"]
+    return _one((info or {}).get("task") or answer, _reply_in(completion))["reward"]
 
 
 # ---- NeMo Gym: a resources server whose /verify this is; POST /compat/nemo_gym/verify of the server does the same ----
+NEMO_GYM_ROUTES = [("POST", "/seed_session"), ("POST", "/verify"), ("POST", "/aggregate_metrics"), ("GET", "/reverify_mode")]
+
+
 def nemo_gym_app(environ, start_response):
     """A WSGI application: wsgiref.simple_server.make_server("", 8000, nemo_gym_app).serve_forever()"""
     path = environ["PATH_INFO"]
     body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
     try:
-        if environ["REQUEST_METHOD"] != "POST" or path not in ("/verify", "/seed_session"):
-            status, answer = "404 Not Found", {"error": "this server has POST /verify and /seed_session"}
+        if (environ["REQUEST_METHOD"], path) not in NEMO_GYM_ROUTES:
+            status, answer = "404 Not Found", {"error": f"this server has {NEMO_GYM_ROUTES}"}
         else:
-            answer = {} if path == "/seed_session" else Client().call("POST", "/compat/nemo_gym/verify", json.loads(body))
+            answer = Client().call(environ["REQUEST_METHOD"], "/compat/nemo_gym" + path, json.loads(body) if body else None)
             status = "200 OK"
     except Fault as error:
         status, answer = "503 Service Unavailable", {"error": str(error)}

@@ -36,8 +36,20 @@ const Evaluation& first_of(const Answer& answer) {
   return answer.result.evaluations.front();
 }
 
+bool both_passed_on_cpu(const Evaluation& one, const Evaluation& other) {
+  return passed(one) && passed(other) && one.device == "cpu";
+}
+
 bool agree(const Answer& one, const Answer& other) {
-  return disagreement(first_of(one), first_of(other)).empty();
+  return both_passed_on_cpu(first_of(one), first_of(other)) ||
+         disagreement(first_of(one), first_of(other)).empty();
+}
+
+std::size_t more_cautious(const Answer& one, const Answer& other) {
+  if (one.trusted != other.trusted) {
+    return one.trusted ? 0 : 1;
+  }
+  return first_of(one).speedup <= first_of(other).speedup ? 0 : 1;
 }
 
 /// Verdicts that a race of the kernel, or the load of a machine, may cause now and then.
@@ -81,10 +93,15 @@ Ruling rule(const std::vector<Answer>& answers, bool can_ask_third) {
   ruling.may_be_unstable = std::any_of(answers.begin(), answers.end(), [](const Answer& answer) {
     return may_vary(first_of(answer).verdict);
   });
-  if (answers.size() < 2 || agree(answers[0], answers[1])) {
+  if (answers.size() < 2) {
     return ruling;
   }
   ruling.disagreement = disagreement(first_of(answers[0]), first_of(answers[1]));
+  if (agree(answers[0], answers[1])) {
+    ruling.is_timing_doubtful = !ruling.disagreement.empty();
+    ruling.counts = ruling.is_timing_doubtful ? more_cautious(answers[0], answers[1]) : 0;
+    return ruling;
+  }
   if (answers.size() == 2) {
     return of_two(answers, std::move(ruling), can_ask_third);
   }

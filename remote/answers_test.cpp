@@ -59,6 +59,24 @@ TEST(Ruling, TheOddOneOfThree) {
   EXPECT_EQ(rule({liar, right, of("c", timed(5, 5.1))}, false).kind, Kind::NoResult);
 }
 
+TEST(Ruling, OnACpuTheSpeedOfNoAnswerIsALie) {
+  // Two honest answers about one kernel on two cores with twenty busy programs.
+  Evaluation slow = timed(8.1, 8.3), fast = timed(90.4, 90.6), wrong = failed(Verdict::Wrong);
+  slow.device = fast.device = wrong.device = "cpu";
+  const Ruling two = rule({of("a", fast), of("b", slow)}, true);
+  EXPECT_EQ(two.kind, Kind::Counts);
+  EXPECT_EQ(two.odd, std::nullopt);
+  EXPECT_TRUE(two.is_timing_doubtful);
+  EXPECT_EQ(two.counts, 1U) << "the lower speedup";
+  EXPECT_EQ(rule({of("a", fast, true), of("b", slow)}, true).counts, 0U) << "the trusted worker";
+  EXPECT_FALSE(rule({of("a", slow), of("b", slow)}, true).is_timing_doubtful);
+  EXPECT_EQ(rule({of("a", fast), of("b", wrong)}, true).kind, Kind::AskThird);
+  const Ruling three = rule({of("a", fast), of("b", wrong), of("c", slow)}, false);
+  EXPECT_EQ(three.odd, 1U);
+  EXPECT_EQ(three.counts, 2U);
+  EXPECT_FALSE(three.is_timing_doubtful);
+}
+
 TEST(Ruling, ATrustedWorkerDecidesIfThereIsNoThird) {
   const Answer liar = of("a", timed(2.4, 2.44)), trusted = of("b", timed(1.2, 1.22), true);
   const Ruling ruling = rule({liar, trusted}, false);

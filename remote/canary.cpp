@@ -15,19 +15,16 @@ using tasks::Verdict;
 
 /// No compiler knows that the condition is always true.
 constexpr std::string_view kReturn = " if (blockDim.x > 0) { return; }";
-/// The baseline against itself is a full evaluation; a kernel without work fails at once.
-constexpr std::uint64_t kOneInIsRight = 3;
 
 } // namespace
 
-std::optional<Canary> canary_like(const evaluators::EvaluationRequest& request) {
+std::optional<Canary> canary_like(const evaluators::EvaluationRequest& request, CanaryKind kind) {
   const std::string& baseline = request.task->baseline;
   if (baseline.empty()) {
     return std::nullopt;
   }
   Canary canary{request};
-  const std::uint64_t random = random_bits();
-  canary.is_wrong = random % kOneInIsRight != 0;
+  canary.is_wrong = kind == CanaryKind::Wrong;
   canary.request.text = canary.is_wrong ? tasks::begin_kernels_with(baseline, kReturn) : baseline;
   canary.request.text += fmt::format("\n// {:x}\n", random_bits());
   canary.request.choices.clear();
@@ -35,7 +32,7 @@ std::optional<Canary> canary_like(const evaluators::EvaluationRequest& request) 
   canary.request.depth = evaluators::Depth::Full;
   canary.request.protocol.seed.reset();
   canary.request.id =
-      evaluators::request_id(canary.request, static_cast<std::int64_t>(random >> 1U));
+      evaluators::request_id(canary.request, static_cast<std::int64_t>(random_bits() >> 1U));
   return canary.is_wrong && canary.request.text.find(kReturn) == std::string::npos
              ? std::nullopt
              : std::optional(std::move(canary));
@@ -51,9 +48,11 @@ CanaryFault fault_in(const Canary& canary, const tasks::Evaluation& answer) {
     return {fmt::format("calls the task's own baseline '{}'", to_string(answer.verdict)), false};
   }
   const tasks::Bounds& bounds = answer.speedup_bounds;
-  const double low = bounds.known() ? bounds.low : answer.speedup;
-  const double high = bounds.known() ? bounds.high : answer.speedup;
-  const double most = answer.device == "cpu" ? kMostAgainstItselfOnCpu : kMostAgainstItself;
+  const bool is_cpu = answer.device == "cpu";
+  const double width = is_cpu ? kUnknownWidthOnCpu : 1;
+  const double low = bounds.known() ? bounds.low : answer.speedup / width;
+  const double high = bounds.known() ? bounds.high : answer.speedup * width;
+  const double most = is_cpu ? kMostAgainstItselfOnCpu : kMostAgainstItself;
   const bool is_apart = answer.speedup > 0 && (low > most || high < 1 / most);
   return is_apart ? CanaryFault{fmt::format("measures the speedup {:.3g} of the task's baseline "
                                             "against itself",

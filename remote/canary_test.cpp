@@ -13,20 +13,19 @@ using testing::Not;
 
 TEST(Canary, IsAKernelFileWithItsOwnId) {
   const evaluators::EvaluationRequest request = test::request_of("kernel");
-  bool had_right = false, had_wrong = false;
-  for (int i = 0; i < 100; ++i) {
-    const auto canary = canary_like(request);
-    ASSERT_TRUE(canary);
+  for (const CanaryKind kind : {CanaryKind::Wrong, CanaryKind::Timing}) {
+    const auto canary = canary_like(request, kind), another = canary_like(request, kind);
+    ASSERT_TRUE(canary && another);
     EXPECT_TRUE(tasks::parse_kernel_file(canary->request.text, "k.cu").kernel_file);
     EXPECT_NE(canary->request.id, request.id);
-    (canary->is_wrong ? had_wrong : had_right) = true;
+    EXPECT_NE(canary->request.id, another->request.id);
+    EXPECT_EQ(canary->is_wrong, kind == CanaryKind::Wrong);
   }
-  EXPECT_TRUE(had_right && had_wrong);
   auto task = std::make_shared<tasks::Task>(*request.task);
   task->baseline.clear();
   evaluators::EvaluationRequest without = request;
   without.task = task;
-  EXPECT_FALSE(canary_like(without));
+  EXPECT_FALSE(canary_like(without, CanaryKind::Wrong));
 }
 
 TEST(Canary, KnowsItsAnswer) {
@@ -45,6 +44,11 @@ TEST(Canary, KnowsItsAnswer) {
   answer.speedup = 1.4;
   answer.speedup_bounds = {1.35, 1.45};
   EXPECT_EQ(fault_in({{}, false}, answer).what, "") << "other programs may disturb a CPU";
+  answer.speedup_bounds = {};
+  answer.speedup = 0.3; // as measured on two cores with twenty busy programs
+  EXPECT_EQ(fault_in({{}, false}, answer).what, "") << "few samples on a CPU";
+  answer.speedup = 5;
+  EXPECT_NE(fault_in({{}, false}, answer).what, "");
   answer.device = "cuda";
   EXPECT_NE(fault_in({{}, false}, answer).what, "");
   answer.verdict = tasks::Verdict::UnwrittenOutput;

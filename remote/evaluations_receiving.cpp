@@ -14,8 +14,10 @@ using evaluators::SittingAnswer;
 
 /// Results that fail their check.
 constexpr int kMostRefusedResults = 3;
-/// Results of requests that have not been made (yet).
+/// Results of requests that have not been made (yet). A worker can make up jobs, so their memory is
+/// limited. The jobs of results that find no room are judged again.
 constexpr std::size_t kMostEarlyResults = 10'000;
+constexpr std::size_t kMostEarlyBytes = std::size_t{64} << 20U;
 
 } // namespace
 
@@ -52,9 +54,13 @@ void RemoteEvaluations::handle(const ArrivedResult& result) {
     bool is_early = false;
     {
       const std::lock_guard lock(mutex_);
-      is_early = !answered_.contains(result.job) && early_.size() < kMostEarlyResults;
+      is_early = !answered_.contains(result.job) && early_.size() < kMostEarlyResults &&
+                 early_bytes_ + result.body.size() <= kMostEarlyBytes;
       if (is_early) {
-        early_[result.job] = result;
+        ArrivedResult& kept = early_[result.job];
+        early_bytes_ += result.body.size();
+        early_bytes_ -= kept.body.size();
+        kept = result;
       }
     }
     if (!is_early) {

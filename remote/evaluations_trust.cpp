@@ -128,11 +128,15 @@ void RemoteEvaluations::settle_by(const Ruling& ruling, Pending pending) {
     return;
   }
   for (std::size_t i = 0; i < answers.size(); ++i) {
-    if (ruling.odd == i) {
+    if (ruling.is_timing_doubtful) {
+      trust_.doubt_timing(answers[i].worker);
+    } else if (ruling.odd == i && answers[i].worker == answers[ruling.counts].worker) {
+      continue; // it has proved to be trusted meanwhile, and takes its own first answer back
+    } else if (ruling.odd == i) {
       blame(answers[i].worker, ruling.may_be_unstable ? WorkerTrust::kOddAnswer : WorkerTrust::kLie,
             "two workers contradict it: " + ruling.disagreement);
     } else if (answers.front().worker != answers.back().worker) {
-      trust_.was_right(answers[i].worker, false);
+      trust_.was_right(answers[i].worker);
     }
   }
   deliver(std::move(pending), ruling.counts);
@@ -291,10 +295,11 @@ void RemoteEvaluations::blame(const std::string& worker, int marks, const std::s
 }
 
 void RemoteEvaluations::plant_canary(const EvaluationRequest& like) {
-  if (!trust_.owes_canary()) {
+  const std::optional<CanaryKind> kind = trust_.owed_canary();
+  if (!kind) {
     return;
   }
-  std::optional<Canary> canary = canary_like(like);
+  std::optional<Canary> canary = canary_like(like, *kind);
   {
     const std::lock_guard lock(mutex_);
     if (!canary || std::exchange(canary_is_out_, true)) {
@@ -312,7 +317,8 @@ void RemoteEvaluations::plant_canary(const EvaluationRequest& like) {
 void RemoteEvaluations::take_canary(const Pending& pending, const Answer& answer) {
   const CanaryFault fault = fault_in(*pending.canary, answer.result.evaluations.front());
   if (fault.what.empty()) {
-    trust_.was_right(answer.worker, true);
+    trust_.passed_canary(answer.worker,
+                         pending.canary->is_wrong ? CanaryKind::Wrong : CanaryKind::Timing);
   } else {
     blame(answer.worker, fault.lies ? WorkerTrust::kLie : WorkerTrust::kRefusedResult,
           "the worker " + fault.what);

@@ -4,8 +4,11 @@
 #include "remote/testing/judges_fake.h"
 
 #include <atomic>
+#include <cmath>
 #include <iostream>
 #include <map>
+#include <memory>
+#include <random>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -133,6 +136,28 @@ TEST(LyingWorkers, NoHonestWorkerIsQuarantined) {
   }
   std::cout << kJobs << " requests of honest workers: " << pool.broker().publications()
             << " jobs\n";
+}
+
+/// A CPU with many other busy programs: they change the speed of a kernel tenfold.
+test::Judge disturbed_judge(unsigned seed) {
+  return [random = std::make_shared<std::mt19937>(seed)](const EvaluationRequest& request,
+                                                         const std::stop_token&) {
+    test::SimulatedKernel kernel = test::kernel_of(request);
+    if (kernel.speedup != 1) { // the baseline against itself is disturbed on both sides
+      kernel.speedup *= std::pow(10, std::uniform_real_distribution<>(-0.5, 0.5)(*random));
+    }
+    return std::vector{test::simulated_evaluation(request, kernel)};
+  };
+}
+
+TEST(LyingWorkers, NoHonestWorkerIsQuarantinedBecauseOtherProgramsDisturbItsCpu) {
+  Pool pool({{"a", disturbed_judge(1)}, {"b", disturbed_judge(2)}, {"c", disturbed_judge(3)}}, "c");
+  ASSERT_TRUE(pool.judge(100)) << pool.warnings();
+  EXPECT_THAT(pool.warnings(), testing::Not(HasSubstr("quarantined")));
+  EXPECT_THAT(pool.warnings(), testing::Not(HasSubstr("disagree")));
+  for (const auto& result : pool.results().all()) {
+    EXPECT_EQ(result.fault, "");
+  }
 }
 
 TEST(LyingWorkers, WithoutASecondWorkerNothingLeads) {

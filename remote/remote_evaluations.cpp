@@ -67,6 +67,7 @@ void RemoteEvaluations::insert(Pending pending) {
     if (const auto early = early_.find(job); early != early_.end()) {
       pending.is_out = true;
       pending.publish_at = Clock::now() + setup_.patience.publish_again;
+      early_bytes_ -= early->second.body.size();
       arrived_.push_back(std::move(early->second));
       early_.erase(early);
     }

@@ -185,6 +185,7 @@ private:
   std::condition_variable changed_;
   std::map<std::string, Pending> pending_;              ///< by job
   std::map<std::string, ArrivedResult> early_;          ///< by job: of a request to come
+  std::size_t early_bytes_ = 0;                         ///< of their bodies
   std::set<std::string> answered_;                      ///< jobs whose result counts
   std::vector<ArrivedResult> arrived_;                  ///< for the sending thread
   std::vector<std::pair<Pending, std::string>> faults_; ///< for the sending thread

@@ -238,6 +238,20 @@ TEST(RemoteEvaluations, AResultWaitsForACoordinatorThatComesBack) {
   EXPECT_EQ(broker.publications(), 0); // nobody judged again
 }
 
+TEST(RemoteEvaluations, ResultsOfJobsThatNobodyKnowsDoNotFillTheMemory) {
+  test::BrokerFake broker;
+  Coordinator coordinator(broker);
+  constexpr std::size_t kResults = 80;
+  const std::string body(std::size_t{1} << 20U, 'x');
+  for (std::size_t i = 0; i < kResults; ++i) {
+    broker.forge_result(
+        {"pool", false, RemoteSession{"pool", {}, "secret"}.id(), "job" + std::to_string(i)},
+        "liar", body);
+  }
+  ASSERT_TRUE(comes_true([&] { return broker.kept_results() <= 64; }));
+  EXPECT_EQ(broker.kept_results(), 64U) << "the first 64 MB may be of requests to come";
+}
+
 TEST(RemoteEvaluations, ABrokerThatComesBackEmptyGetsTheJobsAgain) {
   test::BrokerFake broker;
   Coordinator coordinator(broker);

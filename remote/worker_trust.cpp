@@ -35,11 +35,23 @@ bool WorkerTrust::mark(const std::string& worker, int marks) {
   return record.marks >= kMostMarks && !std::exchange(record.quarantined, true);
 }
 
-void WorkerTrust::was_right(const std::string& worker, bool was_canary) {
+void WorkerTrust::was_right(const std::string& worker) {
   const std::lock_guard lock(mutex_);
   Record& record = workers_[worker];
   record.marks = std::max(0, record.marks - 1);
-  record.until_canary = was_canary ? kCanaryAfter : record.until_canary;
+}
+
+void WorkerTrust::passed_canary(const std::string& worker, CanaryKind kind) {
+  const std::lock_guard lock(mutex_);
+  Record& record = workers_[worker];
+  record.marks = std::max(0, record.marks - 1);
+  if (record.is_timing_doubtful && kind != CanaryKind::Timing) {
+    return;
+  }
+  record.is_timing_doubtful = false;
+  record.until_canary =
+      std::exchange(record.has_passed_canary, true) ? kCanaryAfter : kFirstCanaryAfter;
+  record.next_canary = kind == CanaryKind::Timing ? CanaryKind::Wrong : CanaryKind::Timing;
 }
 
 void WorkerTrust::count(const std::string& worker) {
@@ -48,12 +60,24 @@ void WorkerTrust::count(const std::string& worker) {
   --record.until_canary;
 }
 
-bool WorkerTrust::owes_canary() const {
+void WorkerTrust::doubt_timing(const std::string& worker) {
   const std::lock_guard lock(mutex_);
-  return std::any_of(workers_.begin(), workers_.end(), [](const auto& entry) {
-    const Record& record = entry.second;
-    return !record.trusted && !record.quarantined && record.until_canary <= 0;
-  });
+  workers_[worker].is_timing_doubtful = true;
+}
+
+std::optional<CanaryKind> WorkerTrust::owed_canary() const {
+  const std::lock_guard lock(mutex_);
+  std::optional<CanaryKind> owed;
+  for (const auto& [name, record] : workers_) {
+    if (record.trusted || record.quarantined) {
+      continue;
+    }
+    if (record.is_timing_doubtful) {
+      return CanaryKind::Timing;
+    }
+    owed = record.until_canary <= 0 ? record.next_canary : owed;
+  }
+  return owed;
 }
 
 void WorkerTrust::prove_trusted(const std::string& worker) {

@@ -10,23 +10,17 @@ namespace {
 
 constexpr const char* kItemColumns =
     "SELECT i.batch, i.position, i.item, i.job, i.owner, i.reward, i.place, i.fault, i.cached, "
-    "j.candidate_id, CASE WHEN i.cached THEN 0.0 ELSE max(0.0, 86400.0 * "
+    "i.withdrawn, j.candidate_id, CASE WHEN i.cached THEN 0.0 ELSE max(0.0, 86400.0 * "
     "(julianday(i.answered_at) - julianday(i.asked_at)) - (SELECT coalesce(sum(e.seconds), 0.0) "
     "FROM evaluations AS e WHERE e.candidate_id = j.candidate_id)) END AS queued_seconds "
     "FROM judge_items AS i JOIN judge_jobs AS j ON j.job = i.job ";
 
 JudgeItemRow item_row(const Query& query) {
-  return {query.text("batch"),
-          query.integer("position"),
-          query.text("item"),
-          query.text("job"),
-          query.text("owner"),
-          query.text("reward"),
-          query.integer("place"),
-          query.text("fault"),
-          query.integer("cached") != 0,
-          query.integer("candidate_id"),
-          query.real_or_zero("queued_seconds")};
+  return {
+      query.text("batch"),     query.integer("position"),     query.text("item"),
+      query.text("job"),       query.text("owner"),           query.text("reward"),
+      query.integer("place"),  query.text("fault"),           query.integer("cached") != 0,
+      query.text("withdrawn"), query.integer("candidate_id"), query.real_or_zero("queued_seconds")};
 }
 
 std::optional<std::string> optional_text(const std::string& text) {
@@ -104,9 +98,9 @@ std::vector<std::string> JudgeRequests::answer(const std::string& job, const std
     while (waiting.next()) {
       found.emplace_back(waiting.text("batch"), waiting.integer("position"));
     }
-    Query set(database,
-              "UPDATE judge_items SET place = (SELECT coalesce(max(place), 0) + 1 FROM judge_items "
-              "WHERE batch = ?1), fault = ?3, answered_at = ?4 WHERE batch = ?1 AND position = ?2");
+    Query set(database, "UPDATE judge_items SET place = (SELECT max(max(coalesce(place, 0), "
+                        "coalesce(withdrawn_place, 0))) + 1 FROM judge_items WHERE batch = ?1), "
+                        "fault = ?3, answered_at = ?4 WHERE batch = ?1 AND position = ?2");
     for (const auto& [batch, position] : found) {
       set.bind(batch, position, optional_text(fault), utc_now()).run();
       batches.insert(batch);
@@ -119,11 +113,14 @@ std::optional<JudgeJob> JudgeRequests::find_job(const std::string& job) const {
   std::optional<JudgeJob> row;
   store_.read([&](const Database& database) {
     Query query(database, "SELECT candidate_id, options, EXISTS (SELECT 1 FROM evaluations AS e "
-                          "WHERE e.candidate_id = j.candidate_id) AS has_evaluation "
-                          "FROM judge_jobs AS j WHERE job = ?");
-    if (query.bind(job).next()) {
+                          "WHERE e.candidate_id = j.candidate_id AND e.ordinal = 0 AND e.verdict "
+                          "<> ?2) AS has_evaluation, (SELECT count(*) FROM evaluations AS e "
+                          "WHERE e.candidate_id = j.candidate_id) AS evaluations "
+                          "FROM judge_jobs AS j WHERE job = ?1");
+    if (query.bind(job, static_cast<int>(tasks::Verdict::Infrastructure)).next()) {
       row = JudgeJob{job, query.integer("candidate_id"), query.text("options"),
                      query.integer("has_evaluation") != 0};
+      row->evaluations = query.integer("evaluations");
     }
   });
   return row;
@@ -149,6 +146,41 @@ std::vector<JudgeJob> JudgeRequests::pending_jobs(RowId run) const {
   return jobs;
 }
 
+std::vector<JudgeJob> JudgeRequests::withdrawn_jobs(const std::string& batch) const {
+  std::vector<JudgeJob> jobs;
+  store_.read([&](const Database& database) {
+    Query query(database, "SELECT j.job, j.candidate_id, j.options, i.owner, "
+                          "coalesce(b.priority, 0) AS priority FROM judge_items AS i "
+                          "JOIN judge_jobs AS j ON j.job = i.job "
+                          "LEFT JOIN judge_batches AS b ON b.batch = i.batch "
+                          "WHERE i.batch = ? AND i.place IS NULL AND i.withdrawn IS NOT "
+                          "NULL ORDER BY i.position");
+    query.bind(batch);
+    while (query.next()) {
+      jobs.push_back({query.text("job"), query.integer("candidate_id"), query.text("options"),
+                      false, query.text("owner"), static_cast<int>(query.integer("priority"))});
+    }
+  });
+  return jobs;
+}
+
+std::int64_t JudgeRequests::withdraw(RowId candidate, const std::string& why) {
+  std::int64_t items = 0;
+  write(store_, [&](const Database& database) {
+    const std::string answered = "job = (SELECT job FROM judge_jobs WHERE candidate_id = ?1) AND "
+                                 "place IS NOT NULL AND fault IS NULL";
+    Query count(database, "SELECT count(*) AS items FROM judge_items WHERE " + answered);
+    count.bind(candidate).next();
+    items = count.integer("items");
+    Query(database, "UPDATE judge_items SET withdrawn = ?2, withdrawn_place = place, place = NULL, "
+                    "cached = 0 WHERE " +
+                        answered)
+        .bind(candidate, why)
+        .run();
+  });
+  return items;
+}
+
 bool JudgeRequests::is_waited_for(const std::string& job) const {
   return !items_where(store_, "WHERE i.job = ? AND i.place IS NULL LIMIT 1", job).empty();
 }
@@ -157,11 +189,13 @@ std::optional<JudgeBatchState> JudgeRequests::batch(const std::string& batch,
                                                     const std::string& owner) const {
   JudgeBatchState state;
   store_.read([&](const Database& database) {
-    Query query(database, "SELECT count(*) AS items, count(place) AS answered, (SELECT metadata "
-                          "FROM judge_batches WHERE batch = ?1) AS metadata FROM judge_items "
-                          "WHERE batch = ?1 AND owner = ?2");
+    Query query(database, "SELECT count(*) AS items, count(place) AS answered, "
+                          "coalesce(max(place), 0) AS last, count(withdrawn) AS withdrawn, "
+                          "(SELECT metadata FROM judge_batches WHERE batch = ?1) AS metadata "
+                          "FROM judge_items WHERE batch = ?1 AND owner = ?2");
     query.bind(batch, owner).next();
-    state = {query.integer("items"), query.integer("answered"), query.text("metadata")};
+    state = {query.integer("items"), query.integer("answered"), query.integer("last"),
+             query.integer("withdrawn"), query.text("metadata")};
   });
   return state.items == 0 ? std::nullopt : std::optional(state);
 }

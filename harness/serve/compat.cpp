@@ -178,11 +178,33 @@ json trainer_reply(Trainer trainer, const json& body, const std::vector<json>& r
   return reply;
 }
 
+json nemo_gym_metrics(const json& body) {
+  const json* rollouts = ClientObject(body, "").find("verify_responses");
+  if (rollouts == nullptr || !rollouts->is_array()) {
+    throw UsageError("verify_responses is no list");
+  }
+  double sum = 0;
+  for (const json& rollout : *rollouts) {
+    const json* reward = ClientObject(rollout, "verify_responses").find("reward");
+    if (reward == nullptr || !reward->is_number()) {
+      throw UsageError("verify_responses.reward is no number");
+    }
+    sum += reward->get<double>();
+  }
+  json metrics = json::object();
+  if (!rollouts->empty()) {
+    metrics["mean/reward"] = sum / static_cast<double>(rollouts->size());
+  }
+  return {
+      {"group_level_metrics", json::array()}, {"agent_metrics", metrics}, {"key_metrics", metrics}};
+}
+
 JudgeItem kernelgym_item(const json& body, const std::string& task) {
   const ClientObject object(body, "");
-  const std::string named = object.text("task");
-  JudgeItem item{
-      object.text("task_id"), named.empty() ? task : named, object.text("kernel_code"), true, {}};
+  std::string named = object.text("task");
+  named = named.empty() ? task : named;
+  named = named.empty() ? object.text("entry_point") : named;
+  JudgeItem item{object.text("task_id"), std::move(named), object.text("kernel_code"), true, {}};
   if (item.id.empty() || item.id.size() > kMaxIdBytes) {
     throw UsageError(fmt::format("task_id is no text of 1 to {} bytes", kMaxIdBytes));
   }

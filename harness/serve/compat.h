@@ -29,7 +29,12 @@ std::vector<JudgeItem> trainer_items(Trainer trainer, const nlohmann::json& body
 nlohmann::json trainer_reply(Trainer trainer, const nlohmann::json& body,
                              const std::vector<nlohmann::json>& results, bool as_object);
 
-/// A task of KernelGYM: `task_id`, `kernel_code` and, in place of `reference_code`, `task`.
+/// What NeMo Gym asks for when all rollouts are done: the mean of their rewards. Throws UsageError.
+nlohmann::json nemo_gym_metrics(const nlohmann::json& body);
+
+/// A task of KernelGYM: `task_id`, `kernel_code` and, in place of `reference_code`, `task`. Without
+/// `task` in the body and in the URL, `entry_point` names the task: the client of Dr. Kernel sends
+/// no member of its own.
 JudgeItem kernelgym_item(const nlohmann::json& body, const std::string& task);
 /// The priority that KernelGYM's "low" and "high" stand for; 0 for all else. `body`: a task, or a
 /// batch, of which the highest priority counts.

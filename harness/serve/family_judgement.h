@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,10 @@ public:
   /// a fault of the machine in an evaluation in full.
   bool take(const evaluators::EvaluationResult& result);
 
-  /// Writes what was evaluated. Call it when the judgement is over.
+  /// Whether the judgement rests on the word of one of these workers.
+  bool rests_on(const std::set<std::string>& workers) const;
+  /// Writes what was evaluated, in the place of an evaluation that does not count any more. Call it
+  /// when the judgement is over.
   void write(store::RunStore& store, store::RowId candidate) const;
 
 private:

@@ -124,6 +124,10 @@ RewardFacts reward_facts(const Evaluation& evaluation, JudgeDepth depth) {
   return facts;
 }
 
+json withdrawn_json(const store::JudgeItemRow& item) {
+  return item.withdrawn.empty() ? json() : json(item.withdrawn);
+}
+
 json result_json(const store::JudgeItemRow& item, const JobFacts& job,
                  const Evaluation* evaluation) {
   json result = {{"id", item.item},
@@ -134,6 +138,7 @@ json result_json(const store::JudgeItemRow& item, const JobFacts& job,
                  {"task_digest", job.task_digest},
                  {"depth", to_string(job.depth)},
                  {"cached", item.cached},
+                 {"withdrawn", withdrawn_json(item)},
                  {"queued_seconds", item.queued_seconds},
                  {"reward", nullptr},
                  {"reward_terms", nullptr},

@@ -59,7 +59,8 @@ json batch_page(const JudgeService& service, const std::string& batch,
   return {{"batch", batch},
           {"items", state.items},
           {"answered", state.answered},
-          {"done", state.answered == state.items && next >= state.items},
+          {"withdrawn", state.withdrawn},
+          {"done", state.answered == state.items && next >= state.last},
           {"next", next},
           {"metadata", metadata_json(state.metadata)},
           {"results", std::move(results)}};
@@ -70,6 +71,7 @@ json batch_page(const JudgeService& service, const std::string& batch,
 JudgeRoutes::JudgeRoutes(JudgeService& service, Setup setup)
     : service_(service), setup_(std::move(setup)) {
   service_.on_answer = [this](const std::string& batch) { on_answer(batch); };
+  service_.on_withdrawal = [this] { ask_again(); };
 }
 
 void JudgeRoutes::answer(const std::shared_ptr<Exchange>& exchange, const Target& target,
@@ -109,6 +111,8 @@ void JudgeRoutes::get(const Call& call) {
     call.exchange->reply(health());
   } else if (target.is({"metrics"})) {
     call.exchange->reply(metrics());
+  } else if (target.is({"compat", "nemo_gym", "reverify_mode"})) {
+    call.exchange->reply(json_reply(200, "stateless")); // an answer depends on its request alone
   } else if (target.is({"compat", "kernelgym", "status"}, 1) ||
              target.is({"compat", "kernelgym", "results"}, 1)) {
     kernelgym_show(call, target.path[3]);
@@ -129,6 +133,9 @@ void JudgeRoutes::post(const Call& call) {
     serve_trainer(call, Trainer::NemoGym);
   } else if (target.is({"compat", "nemo_gym", "seed_session"})) {
     call.exchange->reply(json_reply(200, json::object())); // Winnow has no sessions
+  } else if (target.is({"compat", "nemo_gym", "aggregate_metrics"})) {
+    call.exchange->reply(
+        json_reply(200, nemo_gym_metrics(parse_client_json(call.exchange->take_body()))));
   } else if (target.is({"compat", "kernelgym", "evaluate", "batch"})) {
     serve_trainer(call, Trainer::KernelGymBatch);
   } else if (target.is({"compat", "kernelgym", "evaluate"})) {
@@ -187,7 +194,7 @@ void JudgeRoutes::show_batch(const Call& call, const std::string& batch) {
       Clock::now() + std::chrono::seconds(call.target.number("wait_s", kMostWait.count()));
   waiter.advance = [this, batch, after, exchange = call.exchange, owner = call.owner](bool late) {
     const auto state = service_.requests().batch(batch, owner).value();
-    const bool has_news = state.answered > after || state.answered == state.items;
+    const bool has_news = state.last > after || state.answered == state.items;
     if (has_news || late) {
       exchange->reply(json_reply(200, batch_page(service_, batch, state, after)));
     }
@@ -217,7 +224,7 @@ void JudgeRoutes::stream(const Call& call, const std::string& batch) {
       late = false;
     }
     const auto state = service_.requests().batch(batch, owner).value();
-    if (state.answered == state.items && after >= state.items) {
+    if (state.answered == state.items && after >= state.last) {
       exchange->add_line(R"({"done":true})");
       exchange->end_lines();
       return true;
@@ -247,8 +254,10 @@ void JudgeRoutes::show_job(const Call& call, const std::string& job) {
       exchange->reply(json_reply(200, service_.result(now)));
     } else if (late) {
       const std::string state = service_.state_of(job);
-      exchange->reply(json_reply(
-          200, {{"id", now.item}, {"job", job}, {"state", state.empty() ? "queued" : state}}));
+      exchange->reply(json_reply(200, {{"id", now.item},
+                                       {"job", job},
+                                       {"state", state.empty() ? "queued" : state},
+                                       {"withdrawn", withdrawn_json(now)}}));
     }
     return now.place > 0 || late;
   };
@@ -273,6 +282,7 @@ HttpReply JudgeRoutes::health() const {
                           {"running", state.running},
                           {"answered", state.answered},
                           {"faults", state.faults},
+                          {"withdrawn", state.withdrawn},
                           {"per_minute", state.per_second * 60}});
 }
 
@@ -286,6 +296,7 @@ HttpReply JudgeRoutes::metrics() const {
   add("jobs_running", "gauge", state.running);
   add("jobs_answered_total", "counter", state.answered);
   add("jobs_faulted_total", "counter", state.faults);
+  add("answers_withdrawn_total", "counter", state.withdrawn);
   add("jobs_per_second", "gauge", state.per_second);
   add("requests_waiting", "gauge", waiters_.size() + blocked_.size());
   HttpReply reply{200, text};
@@ -309,6 +320,7 @@ bool JudgeRoutes::advance(Waiter& waiter, bool late) {
 
 void JudgeRoutes::wait(const std::string& batch, Waiter waiter) {
   const bool is_late = waiter.deadline <= Clock::now();
+  service_.ask_again(batch);
   if (!advance(waiter, is_late)) {
     waiters_.emplace(batch, std::move(waiter));
   }
@@ -318,6 +330,16 @@ void JudgeRoutes::on_answer(const std::string& batch) {
   auto [at, end] = waiters_.equal_range(batch);
   while (at != end) {
     at = advance(at->second, false) ? waiters_.erase(at) : std::next(at);
+  }
+}
+
+void JudgeRoutes::ask_again() {
+  std::set<std::string> batches;
+  for (const auto& [batch, waiter] : waiters_) {
+    batches.insert(batch);
+  }
+  for (const std::string& batch : batches) {
+    service_.ask_again(batch);
   }
 }
 

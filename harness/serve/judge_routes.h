@@ -76,6 +76,7 @@ private:
   static bool advance(Waiter& waiter, bool late);
   void wait(const std::string& batch, Waiter waiter);
   void on_answer(const std::string& batch);
+  void ask_again();
   void try_blocked(Clock::time_point now);
 
   JudgeService& service_;

@@ -173,6 +173,7 @@ void JudgeRoutes::kernelgym_show(const Call& call, const std::string& id) {
     return;
   }
   if (item->place == 0) {
+    service_.ask_again(item->batch);
     call.exchange->reply({200, json_line(kernelgym_status(id, nullptr)) + "\n"});
     return;
   }

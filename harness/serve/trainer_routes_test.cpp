@@ -68,6 +68,19 @@ TEST_F(TrainerRoutes, NemoGymGetsItsRequestBack) {
   EXPECT_EQ(status_of(send("POST", "/compat/nemo_gym/seed_session", json::object())), 200);
 }
 
+TEST_F(TrainerRoutes, NemoGymGetsTheMeanOfItsRewardsAtTheEnd) {
+  const json body = {{"verify_responses", {{{"reward", 1.0}}, {{"reward", 2.0}}}}};
+  const json metrics = body_of(send("POST", "/compat/nemo_gym/aggregate_metrics", body));
+  EXPECT_EQ(metrics.at("key_metrics"), (json{{"mean/reward", 1.5}}));
+  EXPECT_EQ(metrics.at("agent_metrics"), metrics.at("key_metrics"));
+  EXPECT_EQ(metrics.at("group_level_metrics"), json::array());
+  const json none = {{"verify_responses", json::array()}};
+  EXPECT_EQ(body_of(send("POST", "/compat/nemo_gym/aggregate_metrics", none)).at("key_metrics"),
+            json::object());
+  EXPECT_EQ(status_of(send("POST", "/compat/nemo_gym/aggregate_metrics", json::object())), 422);
+  EXPECT_EQ(body_of(send("GET", "/compat/nemo_gym/reverify_mode")), "stateless");
+}
+
 TEST_F(TrainerRoutes, KernelGymPollsItsTask) {
   const json body = {{"task_id", "t_1"},
                      {"task", "axpy"},
@@ -87,6 +100,15 @@ TEST_F(TrainerRoutes, KernelGymPollsItsTask) {
   EXPECT_EQ(result.at("speedup"), 2);
   EXPECT_EQ(result.at("reference_runtime"), 0.002); // ms
   EXPECT_EQ(status_of(send("GET", "/compat/kernelgym/status/t_2")), 404);
+}
+
+TEST_F(TrainerRoutes, TheEntryPointOfKernelGymNamesTheTaskIfNothingElseDoes) {
+  json body = {
+      {"task_id", "t_1"}, {"entry_point", "axpy"}, {"kernel_code", kernel_saying("correct", 2)}};
+  EXPECT_EQ(status_of(send("POST", "/compat/kernelgym/evaluate", body)), 200);
+  body["entry_point"] = "Model";
+  EXPECT_EQ(status_of(send("POST", "/compat/kernelgym/evaluate", body)), 422);
+  EXPECT_EQ(status_of(send("POST", "/compat/kernelgym/evaluate?task=axpy", body)), 200);
 }
 
 TEST_F(TrainerRoutes, KernelGymGetsABatchAtOnce) {

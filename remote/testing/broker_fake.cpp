@@ -335,6 +335,11 @@ int BrokerFake::publications() const {
   return publications_;
 }
 
+std::size_t BrokerFake::kept_results() const {
+  const std::lock_guard lock(mutex_);
+  return results_.size();
+}
+
 int BrokerFake::stored_results() const {
   const std::lock_guard lock(mutex_);
   return stored_results_;

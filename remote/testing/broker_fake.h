@@ -37,9 +37,10 @@ public:
   /// Puts a result into the broker as if the worker had published it.
   void forge_result(const JobAddress& address, const std::string& worker, const std::string& body);
 
-  std::size_t queued() const; ///< jobs, also those at work
-  int publications() const;   ///< jobs that the broker has taken so far
-  int stored_results() const; ///< results that the broker has taken so far
+  std::size_t queued() const;       ///< jobs, also those at work
+  int publications() const;         ///< jobs that the broker has taken so far
+  int stored_results() const;       ///< results that the broker has taken so far
+  std::size_t kept_results() const; ///< results that nobody has acknowledged
 
 private:
   friend class CoordinatorFake;

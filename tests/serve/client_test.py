@@ -90,16 +90,20 @@ class ClientTest(unittest.TestCase):
         self.assertEqual(winnow_client.trl_reward(["p", "p"], [reply, [{"role": "assistant", "content": "no"}]],
                                                   ["axpy", "axpy"]), [score["score"], 0])
         self.assertEqual(winnow_client.verifiers_reward([{"role": "assistant", "content": reply}], "axpy"), score["score"])
-        env = winnow_client.skyrl_env(extras={"task": "axpy", "max_turns": 2})
+        self.assertEqual(winnow_client.verifiers_reward([{"role": "assistant", "content": None}], "axpy"), 0)
+        env = winnow_client.skyrl_env()(env_config={}, extras={"task": "axpy", "max_turns": 2})
         first, second = env.step("no kernel"), env.step(reply)
         self.assertEqual((first["reward"], first["done"], second["reward"], second["done"]), (0, False, score["score"], True))
         self.assertIn("code block", first["observations"][0]["content"])
+        self.assertEqual(env.get_metrics()["correct"], 1.0)
         self.assertEqual(self.nemo_gym("/seed_session", {})[0], "200 OK")
         body = {"responses_create_params": {"input": []}, "verifier_metadata": {"task": "axpy"},
                 "response": {"output": [{"type": "message", "content": [{"type": "output_text", "text": reply}]}]}}
         status, answer = self.nemo_gym("/verify", body)
         self.assertEqual((status, answer["reward"], answer["response"]), ("200 OK", score["score"], body["response"]))
         self.assertEqual(self.nemo_gym("/verify", {"response": 1})[0], "422 Unprocessable Entity")
+        metrics = self.nemo_gym("/aggregate_metrics", {"verify_responses": [answer]})[1]
+        self.assertEqual(metrics["key_metrics"], {"mean/reward": answer["reward"]})
 
     def nemo_gym(self, path, body):
         text, status = json.dumps(body).encode(), []

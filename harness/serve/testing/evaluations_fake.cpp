@@ -133,7 +133,11 @@ tasks::Evaluation evaluation_of_text(const std::string& text,
 void HeldEvaluations::answer() {
   const evaluators::EvaluationRequest request = std::move(requests.front());
   requests.pop_front();
-  done_(result_of(request));
+  evaluators::EvaluationResult result = result_of(request);
+  for (tasks::Evaluation& evaluation : result.evaluations) {
+    evaluation.worker = worker;
+  }
+  done_(result);
 }
 
 void HeldEvaluations::fail(const std::string& fault) {
