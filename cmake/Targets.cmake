@@ -32,6 +32,8 @@ endforeach()
 # winnow_unhurried(TARGET): its speed decides nothing.
 function(winnow_unhurried target)
   target_compile_options(${target} PRIVATE ${unhurried_option})
+  # The precompiled headers include fmt. Not every target needs code of it.
+  target_compile_definitions(${target} PRIVATE $<TARGET_PROPERTY:winnow_fmt,INTERFACE_COMPILE_DEFINITIONS>)
   target_precompile_headers(${target} REUSE_FROM ${unhurried_headers})
 endfunction()
 
