@@ -109,7 +109,7 @@ function(winnow_test name)
   add_executable(${name}_test ${ARG_SOURCES})
   target_link_libraries(${name}_test PRIVATE winnow_settings ${ARG_LINK} GTest::gmock GTest::gtest_main)
   winnow_test_program(${name}_test)
-  set_target_properties(${name}_test PROPERTIES UNITY_BUILD_BATCH_SIZE 20)
+  set_target_properties(${name}_test PROPERTIES UNITY_BUILD_BATCH_SIZE 40)
   set(include_file ${CMAKE_CURRENT_BINARY_DIR}/${name}_suites.cmake)
   file(GENERATE OUTPUT ${include_file} CONTENT
 "set(name ${name})
