@@ -32,6 +32,8 @@ endforeach()
 # winnow_unhurried(TARGET): its speed decides nothing.
 function(winnow_unhurried target)
   target_compile_options(${target} PRIVATE ${unhurried_option})
+  # The precompiled headers include fmt. Not every target needs code of it.
+  target_compile_definitions(${target} PRIVATE $<TARGET_PROPERTY:winnow_fmt,INTERFACE_COMPILE_DEFINITIONS>)
   target_precompile_headers(${target} REUSE_FROM ${unhurried_headers})
 endfunction()
 
@@ -87,7 +89,7 @@ function(winnow_uses_broker target)
 endfunction()
 
 # winnow_test(NAME SOURCES a_test.cpp ... LINK libs ... [LABEL unit] [TIMEOUT s] [LONG Suite=s ...])
-# One GoogleTest program a folder, called NAME_test; every suite in it is a ctest of its own, which
+# One GoogleTest program for a folder and its subfolders, called NAME_test; every suite in it is a ctest of its own, which
 # names the cases that fail. LONG says which suites take long, and about how many seconds, because
 # those start first. WINNOW_TESTS_LEFT_OUT: a list of NAMEs that this build does not need.
 function(winnow_test name)
@@ -107,7 +109,7 @@ function(winnow_test name)
   add_executable(${name}_test ${ARG_SOURCES})
   target_link_libraries(${name}_test PRIVATE winnow_settings ${ARG_LINK} GTest::gmock GTest::gtest_main)
   winnow_test_program(${name}_test)
-  set_target_properties(${name}_test PROPERTIES UNITY_BUILD_BATCH_SIZE 20)
+  set_target_properties(${name}_test PROPERTIES UNITY_BUILD_BATCH_SIZE 40)
   set(include_file ${CMAKE_CURRENT_BINARY_DIR}/${name}_suites.cmake)
   file(GENERATE OUTPUT ${include_file} CONTENT
 "set(name ${name})
@@ -117,6 +119,17 @@ set(properties LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT})
 include([==[${PROJECT_SOURCE_DIR}/cmake/TestSuites.cmake]==])
 ")
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${include_file})
+endfunction()
+
+# winnow_more_tests(NAME SOURCES a_test.cpp ... [LINK libs ...]): adds tests to the program NAME_test, so that a
+# subfolder needs none of its own: a program costs a second to compile and link before its first test.
+function(winnow_more_tests name)
+  if(NOT TARGET ${name}_test)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  target_sources(${name}_test PRIVATE ${ARG_SOURCES})
+  target_link_libraries(${name}_test PRIVATE ${ARG_LINK})
 endfunction()
 
 # winnow_fuzzer(NAME SOURCE x_fuzz.cpp LINK libs ...): a libFuzzer program NAME_fuzz, part of `fuzzers`.

@@ -13,11 +13,11 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-const fs::path kCatalogue = WINNOW_CATALOGUE;
+const fs::path kCatalogueFolder = WINNOW_CATALOGUE;
 
 std::string suite_error(const std::string& name) {
   try {
-    load_suite(kCatalogue, name);
+    load_suite(kCatalogueFolder, name);
   } catch (const UsageError& error) {
     return error.what();
   }
@@ -25,18 +25,19 @@ std::string suite_error(const std::string& name) {
 }
 
 TEST(Suite, IsAFolderWithItsSubfolders) {
-  const std::vector<SuiteTask> all = load_suite(kCatalogue, kCatalogue.string());
-  EXPECT_EQ(all.size(), list_tasks(kCatalogue).size());
-  EXPECT_EQ(all.front().folder, list_tasks(kCatalogue).front().category);
-  const std::vector<SuiteTask> category = load_suite(kCatalogue, "reduction");
+  const std::vector<SuiteTask> all = load_suite(kCatalogueFolder, kCatalogueFolder.string());
+  EXPECT_EQ(all.size(), list_tasks(kCatalogueFolder).size());
+  EXPECT_EQ(all.front().folder, list_tasks(kCatalogueFolder).front().category);
+  const std::vector<SuiteTask> category = load_suite(kCatalogueFolder, "reduction");
   ASSERT_FALSE(category.empty());
   EXPECT_EQ(category.front().folder, "");
-  EXPECT_EQ(load_suite(kCatalogue, (kCatalogue / "blas/axpy").string()).at(0).task.name, "axpy");
+  EXPECT_EQ(load_suite(kCatalogueFolder, (kCatalogueFolder / "blas/axpy").string()).at(0).task.name,
+            "axpy");
 }
 
 TEST(Suite, IsAListOfTasksAndCategories) {
-  EXPECT_EQ(load_suite(kCatalogue, "all").size(), list_tasks(kCatalogue).size());
-  const std::vector<SuiteTask> smoke = load_suite(kCatalogue, "smoke");
+  EXPECT_EQ(load_suite(kCatalogueFolder, "all").size(), list_tasks(kCatalogueFolder).size());
+  const std::vector<SuiteTask> smoke = load_suite(kCatalogueFolder, "smoke");
   EXPECT_EQ(smoke.front().task.name, "axpy");
   EXPECT_EQ(smoke.front().folder, "blas");
   const TemporaryDirectory folder("suite-test");
@@ -68,11 +69,11 @@ TEST(Suite, IsAListOfTasksAndCategories) {
 
 TEST(Suite, EveryShippedSuiteIsPartOfAll) {
   std::set<std::string> all;
-  for (const SuiteTask& one : load_suite(kCatalogue, "all")) {
+  for (const SuiteTask& one : load_suite(kCatalogueFolder, "all")) {
     all.insert(one.task.name);
   }
   for (const char* name : {"smoke", "llm", "science", "hpc"}) {
-    const std::vector<SuiteTask> suite = load_suite(kCatalogue, name);
+    const std::vector<SuiteTask> suite = load_suite(kCatalogueFolder, name);
     EXPECT_FALSE(suite.empty()) << name;
     for (const SuiteTask& one : suite) {
       EXPECT_TRUE(all.contains(one.task.name)) << name << ": " << one.task.name;
@@ -83,9 +84,9 @@ TEST(Suite, EveryShippedSuiteIsPartOfAll) {
 TEST(Suite, IsInTheOrderOfNumbers) {
   const TemporaryDirectory folder("suite-test");
   for (const char* name : {"10_a", "2_b"}) {
-    fs::copy(kCatalogue / "blas/axpy", folder.path() / name, fs::copy_options::recursive);
+    fs::copy(kCatalogueFolder / "blas/axpy", folder.path() / name, fs::copy_options::recursive);
   }
-  EXPECT_EQ(load_suite(kCatalogue, folder.path().string()).at(0).task.name, "2_b");
+  EXPECT_EQ(load_suite(kCatalogueFolder, folder.path().string()).at(0).task.name, "2_b");
 }
 
 TEST(Suite, TellsScaledFromFlagged) {
@@ -103,7 +104,8 @@ TEST(Suite, RefusesWhatIsNone) {
   EXPECT_THAT(suite_error(folder.path().string()), HasSubstr("no tasks in the folder"));
   for (const char* level : {"level1", "level2"}) {
     fs::create_directories(folder.path() / level);
-    fs::copy(kCatalogue / "blas/axpy", folder.path() / level / "axpy", fs::copy_options::recursive);
+    fs::copy(kCatalogueFolder / "blas/axpy", folder.path() / level / "axpy",
+             fs::copy_options::recursive);
   }
   EXPECT_THAT(suite_error(folder.path().string()), HasSubstr("two tasks of the suite"));
 }

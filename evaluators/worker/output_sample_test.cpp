@@ -7,7 +7,7 @@
 namespace winnow::evaluators {
 namespace {
 
-constexpr std::uint64_t kCount = 50'000'017;
+constexpr std::uint64_t kOutputElements = 50'000'017;
 
 TEST(OutputSample, SmallOutputsAreJudgedWhole) {
   const auto pieces = drawn_pieces(2 << 20, 4, 1);
@@ -19,21 +19,22 @@ TEST(OutputSample, SmallOutputsAreJudgedWhole) {
 
 TEST(OutputSample, EachSixteenthOfALargeOutputHasAPiece) {
   for (std::uint64_t draw = 0; draw < 200; ++draw) {
-    const auto pieces = drawn_pieces(kCount, 4, draw);
+    const auto pieces = drawn_pieces(kOutputElements, 4, draw);
     ASSERT_EQ(pieces.size(), 16U);
     for (std::uint64_t i = 0; i < pieces.size(); ++i) {
-      EXPECT_GE(pieces[i].first + 8, i * kCount / 16);
-      EXPECT_LE(pieces[i].first + pieces[i].count, (i + 1) * kCount / 16);
+      EXPECT_GE(pieces[i].first + 8, i * kOutputElements / 16);
+      EXPECT_LE(pieces[i].first + pieces[i].count, (i + 1) * kOutputElements / 16);
     }
   }
-  EXPECT_EQ(drawn_bytes(kCount, 4), 4U << 20);
+  EXPECT_EQ(drawn_bytes(kOutputElements, 4), 4U << 20);
 }
 
 TEST(OutputSample, NobodyKnowsWherePiecesLie) {
   std::set<std::uint64_t> places;
   for (std::uint64_t draw = 0; draw < 100; ++draw) {
-    places.insert(drawn_pieces(kCount, 4, draw)[7].first);
-    EXPECT_EQ(drawn_pieces(kCount, 4, draw)[7].first, drawn_pieces(kCount, 4, draw)[7].first);
+    places.insert(drawn_pieces(kOutputElements, 4, draw)[7].first);
+    EXPECT_EQ(drawn_pieces(kOutputElements, 4, draw)[7].first,
+              drawn_pieces(kOutputElements, 4, draw)[7].first);
   }
   EXPECT_GT(places.size(), 95U);
 }

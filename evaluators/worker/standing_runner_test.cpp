@@ -22,7 +22,7 @@ namespace {
 using tasks::Verdict;
 
 constexpr std::uint64_t kArenaBytes = 1U << 20U;
-constexpr std::int64_t kCount = 64;
+constexpr std::int64_t kLength = 64;
 
 class StandingRunnerTest : public CpuDeviceTest {
 protected:
@@ -36,11 +36,11 @@ protected:
     tasks::Buffer y;
     y.name = "y";
     y.kind = tasks::Buffer::Kind::Output;
-    y.count = kCount;
+    y.count = kLength;
     RunCase run_case;
     run_case.plan.buffers = {y};
-    run_case.plan.steps = on_y(1, kCount);
-    run_case.outputs = {{"y", 0, kCount * sizeof(float)}};
+    run_case.plan.steps = on_y(1, kLength);
+    run_case.outputs = {{"y", 0, kLength * sizeof(float)}};
     RunRequest request;
     request.module = module;
     request.cases = {run_case};

@@ -52,7 +52,7 @@ std::optional<store::BaselineTiming> find_timing(const std::vector<store::Baseli
   return found == stored.rend() ? std::nullopt : std::optional(*found);
 }
 
-std::string microseconds(double ns) {
+std::string table_microseconds(double ns) {
   return ns > 0 ? fmt::format("{:.2f}", ns * 1e-3) : std::string();
 }
 
@@ -61,7 +61,7 @@ std::string library_cell(const BaselineRow& row) {
   for (const tasks::LibraryTiming& library : row.libraries) {
     text += text.empty() ? "" : ", ";
     text += library.name + ": ";
-    text += library.agrees          ? microseconds(library.median_ns)
+    text += library.agrees          ? table_microseconds(library.median_ns)
             : library.median_ns > 0 ? "wrong"
                                     : "no time";
   }
@@ -75,7 +75,7 @@ std::string framework_cell(const std::optional<store::BaselineTiming>& timing) {
   if (timing->agrees == false) {
     return "wrong";
   }
-  return timing->median_ns ? microseconds(*timing->median_ns) : "no time";
+  return timing->median_ns ? table_microseconds(*timing->median_ns) : "no time";
 }
 
 /// What the cells leave out.
@@ -202,7 +202,7 @@ std::string baseline_table_text(const std::vector<BaselineRow>& rows, bool with_
                    {"note"}};
   for (const BaselineRow& row : rows) {
     table.rows.push_back(
-        {row.task, row.shape, microseconds(row.median_ns),
+        {row.task, row.shape, table_microseconds(row.median_ns),
          row.speed_of_light ? fmt::format("{:.1f} %", 100 * *row.speed_of_light) : "", row.bound,
          library_cell(row), framework_cell(row.eager), framework_cell(row.compiled),
          notes_of(row)});

@@ -94,7 +94,7 @@ TEST(NoCounters, SayWhyAndRunNothing) {
   EXPECT_TRUE(report.counters.empty());
 }
 
-TEST(CuptiCounters, AreUnavailableWithoutTheLibrary) {
+TEST(CuptiLibrary, IsUnavailableWithoutTheLibrary) {
   setenv("WINNOW_CUPTI_LIBRARY", "/nowhere/libcupti.so.13", 1);
   const CounterReport report = report_without_running(*make_cupti_counters(nullptr, 0));
   EXPECT_EQ(report.provider, "cupti");

@@ -10,7 +10,7 @@ namespace winnow::tasks {
 namespace {
 
 // The requirements of cuTensorMapEncodeTiled, from its documentation in cuda.h.
-constexpr std::int64_t kMaxExtent = std::int64_t{1} << 32;
+constexpr std::int64_t kMaxMapExtent = std::int64_t{1} << 32;
 constexpr std::int64_t kStrideEndBytes = std::int64_t{1} << 40;
 constexpr std::int64_t kMaxBox = 256;
 constexpr std::int64_t kMaxElementStride = 8;
@@ -31,7 +31,7 @@ public:
     result_.offset_bytes = place_.offset * bytes_of(buffer.dtype);
     result_.dtype = map_.dtype.value_or(buffer.dtype);
     result_.options = map_.options;
-    result_.extents = list(map_.extents, "extents", kMaxExtent, "1 to 2^32 elements");
+    result_.extents = list(map_.extents, "extents", kMaxMapExtent, "1 to 2^32 elements");
     result_.box = list(map_.box, "box", kMaxBox, "1 to 256 elements");
     result_.element_strides =
         map_.element_strides.empty()

@@ -24,7 +24,7 @@ struct NoDispatch {
   std::string reason;
 };
 
-bool has_word(std::string_view text, std::string_view name) {
+bool mentions_name(std::string_view text, std::string_view name) {
   const std::vector<Token> tokens = tokenize(text);
   return std::any_of(tokens.begin(), tokens.end(),
                      [&](const Token& token) { return token.text == name; });
@@ -36,7 +36,7 @@ bool uses(const Expression& expression, const std::string& name) {
 
 bool in_constants(const std::vector<LetBinding>& bindings, const std::string& name) {
   return std::any_of(bindings.begin(), bindings.end(), [&](const LetBinding& binding) {
-    return has_word(binding.device_constant, name);
+    return mentions_name(binding.device_constant, name);
   });
 }
 
@@ -49,9 +49,9 @@ bool in_code_of(const std::vector<Launch>& launches, const std::string& name) {
     }
     const auto* kernel = std::get_if<KernelLaunch>(&launch.what);
     return kernel != nullptr &&
-           has_word(replace_placeholders(kernel->kernel,
-                                         [](std::string_view) { return std::optional("0"); }),
-                    name);
+           mentions_name(replace_placeholders(kernel->kernel,
+                                              [](std::string_view) { return std::optional("0"); }),
+                         name);
   });
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-KernelFile parsed(const std::string& text) {
+KernelFile parsed_file(const std::string& text) {
   KernelFileResult result = parse_kernel_file(text, "k.cu");
   EXPECT_EQ(errors_of(text), "");
   return result.kernel_file.value_or(KernelFile{});
@@ -37,7 +37,7 @@ ShapeWinner winner(std::int64_t rows, std::int64_t cols, ParameterChoice choice)
 std::string dispatched(const std::string& text, const std::vector<ShapeWinner>& winners,
                        std::string* reason_given = nullptr) {
   std::string reason;
-  const auto result = with_dispatch(parsed(text), sample_task(), winners, reason);
+  const auto result = with_dispatch(parsed_file(text), sample_task(), winners, reason);
   EXPECT_EQ(result.has_value(), reason.empty());
   if (reason_given != nullptr) {
     *reason_given = reason;
@@ -65,29 +65,30 @@ const std::string kParams = R"("params": { "BLOCK": [64, 128,
 
 TEST(WithDefault, MovesTheValuesToTheFront) {
   const std::string text = file_text(kParams);
-  const std::string tuned = with_default(parsed(text), {{"BLOCK", 256}, {"FAST", 1}, {"ONE", 7}});
+  const std::string tuned =
+      with_default(parsed_file(text), {{"BLOCK", 256}, {"FAST", 1}, {"ONE", 7}});
   EXPECT_EQ(tuned, changed(text, kParams, R"("params": { "BLOCK": [256, 64,
               128], "FAST": [true, false], "ONE": 7 })"));
-  EXPECT_EQ(parameter_choices(parsed(tuned).plan, 1).front(),
+  EXPECT_EQ(parameter_choices(parsed_file(tuned).plan, 1).front(),
             (ParameterChoice{{"BLOCK", 256}, {"FAST", 1}, {"ONE", 7}}));
 }
 
 TEST(WithDefault, OfTheDefaultIsTheSameText) {
   const std::string text = file_text(kParams);
-  EXPECT_EQ(with_default(parsed(text), {{"BLOCK", 64}, {"FAST", 0}, {"ONE", 7}}), text);
-  EXPECT_EQ(with_default(parsed(text), {{"BLOCK", 9}, {"OTHER", 9}}), text);
+  EXPECT_EQ(with_default(parsed_file(text), {{"BLOCK", 64}, {"FAST", 0}, {"ONE", 7}}), text);
+  EXPECT_EQ(with_default(parsed_file(text), {{"BLOCK", 9}, {"OTHER", 9}}), text);
 }
 
 TEST(WithDefault, KeepsLineEndsAndTextBeforeThePlan) {
   std::string text = "/* \xC3\xA4 \"[\" */\r\n" + file_text(R"("params": {"BLOCK" :[ 1,2 ,3]})");
-  EXPECT_EQ(with_default(parsed(text), {{"BLOCK", 3}}), changed(text, "1,2 ,3", "3,1 ,2"));
+  EXPECT_EQ(with_default(parsed_file(text), {{"BLOCK", 3}}), changed(text, "1,2 ,3", "3,1 ,2"));
 }
 
 TEST(WithDefault, OfEveryBaseline) {
   for (const CatalogueEntry& entry : list_tasks(WINNOW_CATALOGUE)) {
-    const KernelFile file = parsed(load_task(entry.folder).baseline);
+    const KernelFile file = parsed_file(load_task(entry.folder).baseline);
     for (const ParameterChoice& choice : parameter_choices(file.plan, 8)) {
-      const KernelFile tuned = parsed(with_default(file, choice));
+      const KernelFile tuned = parsed_file(with_default(file, choice));
       EXPECT_EQ(parameter_choices(tuned.plan, 1).front(), choice) << entry.name;
       EXPECT_EQ(tuned.source, file.source) << entry.name;
     }
@@ -214,7 +215,7 @@ struct Baseline {
 
 Baseline baseline_of(const std::string& name) {
   Baseline result{find_task(WINNOW_CATALOGUE, name), {}};
-  result.file = parsed(result.task.baseline);
+  result.file = parsed_file(result.task.baseline);
   return result;
 }
 
@@ -270,7 +271,7 @@ TEST(WithDispatch, LaunchesWhatTheWinnersLaunch) {
     std::string reason;
     const auto tuned = with_dispatch(baseline.file, baseline.task, winners, reason);
     ASSERT_TRUE(tuned) << name << ": " << reason;
-    const KernelFile file = parsed(*tuned);
+    const KernelFile file = parsed_file(*tuned);
     for (const ShapeWinner& winner : winners) {
       const auto before =
           resolved(baseline.file, baseline.task, winner.shape, winner.choice, parameters);

@@ -10,8 +10,6 @@
 namespace winnow::tasks {
 namespace {
 
-using Kind = Token::Kind;
-
 bool opens(std::string_view text) {
   return text == "(" || text == "[" || text == "{";
 }
@@ -39,7 +37,8 @@ public:
         own_end = declaration_end(header_.end);
       }
       const bool global = i > 0 && tokens_[i - 1].text == "::";
-      const bool named = token.kind == Kind::Identifier ? token.text == name_ : is_pragma_of(token);
+      const bool named =
+          token.kind == Token::Kind::Identifier ? token.text == name_ : is_pragma_of(token);
       if (named && (i >= own_end || global)) {
         return token.line;
       }
@@ -59,7 +58,7 @@ private:
   }
 
   bool is_pragma_of(const Token& token) const {
-    if (token.kind != Kind::Directive) {
+    if (token.kind != Token::Kind::Directive) {
       return false;
     }
     const std::vector<Token> words = words_of(token);
@@ -69,7 +68,7 @@ private:
 
   std::optional<int> find_in_directives() {
     for (const Token& directive : tokens_) {
-      if (directive.kind != Kind::Directive) {
+      if (directive.kind != Token::Kind::Directive) {
         continue;
       }
       const std::vector<Token> words = words_of(directive);
@@ -104,7 +103,8 @@ private:
     bool assigned = false; // a default value follows
     for (; i < tokens_.size(); ++i) {
       const std::string_view text = tokens_[i].text;
-      if (text == "{" || text == ";" || text == ">>>" || tokens_[i].kind == Kind::Directive) {
+      if (text == "{" || text == ";" || text == ">>>" ||
+          tokens_[i].kind == Token::Kind::Directive) {
         return {};
       }
       brackets += opens(text) ? 1 : closes(text) ? -1 : 0;
@@ -125,7 +125,7 @@ private:
   bool declares(std::size_t i) const {
     const std::string_view before = tokens_[i - 1].text;
     const std::string_view after = i + 1 < tokens_.size() ? tokens_[i + 1].text : "";
-    return tokens_[i].text == name_ && tokens_[i - 1].kind == Kind::Identifier &&
+    return tokens_[i].text == name_ && tokens_[i - 1].kind == Token::Kind::Identifier &&
            before != "typename" && before != "class" &&
            (after == "," || after == "=" || after == ">");
   }
@@ -154,7 +154,7 @@ private:
   }
 
   static bool is_conditional(const Token& token) {
-    if (token.kind != Kind::Directive) {
+    if (token.kind != Token::Kind::Directive) {
       return false;
     }
     const std::vector<Token> words = words_of(token);

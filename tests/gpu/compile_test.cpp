@@ -66,10 +66,11 @@ TEST_P(HopperKernel, CompilesWithoutSpills) {
   }
 }
 
-std::string kernel_name(const testing::TestParamInfo<std::string>& name) {
+std::string hopper_kernel_name(const testing::TestParamInfo<std::string>& name) {
   return name.param;
 }
-INSTANTIATE_TEST_SUITE_P(Files, HopperKernel, testing::ValuesIn(correct_kernels()), kernel_name);
+INSTANTIATE_TEST_SUITE_P(Files, HopperKernel, testing::ValuesIn(correct_kernels()),
+                         hopper_kernel_name);
 
 std::vector<json> broken_kernels() {
   const json list =
@@ -105,10 +106,11 @@ TEST_P(BrokenGpuKernel, IsRefusedOrCompiles) {
   }
 }
 
-std::string file_name(const testing::TestParamInfo<json>& kernel) {
+std::string broken_kernel_name(const testing::TestParamInfo<json>& kernel) {
   return std::filesystem::path(kernel.param.at("file").get<std::string>()).stem().string();
 }
-INSTANTIATE_TEST_SUITE_P(Files, BrokenGpuKernel, testing::ValuesIn(broken_kernels()), file_name);
+INSTANTIATE_TEST_SUITE_P(Files, BrokenGpuKernel, testing::ValuesIn(broken_kernels()),
+                         broken_kernel_name);
 
 } // namespace
 } // namespace winnow::test

@@ -20,7 +20,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-CompileRequest request(std::string source, std::vector<std::string> kernels = {"k"}) {
+CompileRequest kernel_request(std::string source, std::vector<std::string> kernels = {"k"}) {
   CompileRequest request;
   request.file = "test.cu";
   request.source = std::move(source);
@@ -46,7 +46,7 @@ protected:
 
   CompileResult compile(const CompileRequest& wanted) const { return compiler()->compile(wanted); }
 
-  CompileResult compile(const std::string& source) const { return compile(request(source)); }
+  CompileResult compile(const std::string& source) const { return compile(kernel_request(source)); }
 
   FreshCache cache_;
 };
@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(Compilers, CpuCompilerTest, testing::Values("g++", "cla
                            return std::string(test.param) == "g++" ? "gxx" : "clangxx";
                          });
 
-const std::string kSoftmax = R"(
+const std::string kSoftmaxKernel = R"(
 #include <cuda_runtime.h>
 #include <math.h>
 template <int BLOCK>
@@ -81,7 +81,8 @@ __global__ void softmax(const float* __restrict__ x, float* y, int rows, long lo
 )";
 
 TEST_P(CpuCompilerTest, CompilesAndReadsSignatures) {
-  const CompileResult result = compile(request(kSoftmax, {"softmax<128>", "softmax<64>"}));
+  const CompileResult result =
+      compile(kernel_request(kSoftmaxKernel, {"softmax<128>", "softmax<64>"}));
   ASSERT_EQ(result.verdict, Verdict::Correct) << result.detail;
   ASSERT_EQ(result.facts.signatures.size(), 2U);
   EXPECT_EQ(result.facts.signatures[1].kernel, "softmax<64>");
@@ -96,7 +97,7 @@ TEST_P(CpuCompilerTest, CompilesAndReadsSignatures) {
 }
 
 TEST_P(CpuCompilerTest, CompilesInCheckMode) {
-  CompileRequest wanted = request(kSoftmax, {"softmax<128>"});
+  CompileRequest wanted = kernel_request(kSoftmaxKernel, {"softmax<128>"});
   wanted.mode = BuildMode::Check;
   const CompileResult result = compile(wanted);
   ASSERT_EQ(result.verdict, Verdict::Correct) << result.detail;
@@ -106,8 +107,9 @@ TEST_P(CpuCompilerTest, CompilesInCheckMode) {
 }
 
 TEST_P(CpuCompilerTest, SharedMemoryAtFileScopeCompilesInCheckMode) {
-  CompileRequest wanted = request("__shared__ float s[4];\n__global__ void k(float* x, int i) { "
-                                  "s[i] = x[i]; __syncthreads(); x[i] = s[i + 1]; }\n");
+  CompileRequest wanted =
+      kernel_request("__shared__ float s[4];\n__global__ void k(float* x, int i) { "
+                     "s[i] = x[i]; __syncthreads(); x[i] = s[i + 1]; }\n");
   wanted.mode = BuildMode::Check;
   const CompileResult result = compile(wanted);
   EXPECT_EQ(result.verdict, Verdict::Correct) << result.detail;
@@ -115,8 +117,8 @@ TEST_P(CpuCompilerTest, SharedMemoryAtFileScopeCompilesInCheckMode) {
 
 TEST_P(CpuCompilerTest, ReadsConstantsBack) {
   CompileRequest wanted =
-      request("struct Tile { float x[12]; };\nconstexpr int size(Tile) { return "
-              "7; }\n__global__ void k(float* x) { x[0] = B; }\n");
+      kernel_request("struct Tile { float x[12]; };\nconstexpr int size(Tile) { return "
+                     "7; }\n__global__ void k(float* x) { x[0] = B; }\n");
   wanted.parameters = {{"B", 5}};
   wanted.constants = {"sizeof(Tile) * B", "size(Tile{}) - 10"};
   const CompileResult result = compile(wanted);
@@ -129,13 +131,13 @@ TEST_P(CpuCompilerTest, ReadsConstantsBack) {
 
 TEST_P(CpuCompilerTest, FindsBuiltModulesAgain) {
   const auto shared = compiler();
-  const CompileResult first = shared->compile(request(kSoftmax, {"softmax<128>"}));
-  const CompileResult second = shared->compile(request(kSoftmax, {"softmax<128>"}));
+  const CompileResult first = shared->compile(kernel_request(kSoftmaxKernel, {"softmax<128>"}));
+  const CompileResult second = shared->compile(kernel_request(kSoftmaxKernel, {"softmax<128>"}));
   EXPECT_FALSE(first.build.from_cache);
   EXPECT_TRUE(second.build.from_cache);
   EXPECT_EQ(first.module, second.module);
   EXPECT_EQ(second.facts.signatures.size(), 1U);
-  CompileRequest fast = request(kSoftmax, {"softmax<128>"});
+  CompileRequest fast = kernel_request(kSoftmaxKernel, {"softmax<128>"});
   fast.fast_math = true;
   const CompileResult third = shared->compile(fast);
   EXPECT_EQ(third.verdict, Verdict::Correct) << third.detail;
@@ -144,19 +146,19 @@ TEST_P(CpuCompilerTest, FindsBuiltModulesAgain) {
 
 TEST_P(CpuCompilerTest, DamagedCacheEntriesAreBuiltAnew) {
   const auto shared = compiler();
-  const CompileResult first = shared->compile(request(kSoftmax, {"softmax<128>"}));
+  const CompileResult first = shared->compile(kernel_request(kSoftmaxKernel, {"softmax<128>"}));
   ASSERT_EQ(first.verdict, Verdict::Correct) << first.detail;
   std::ofstream(first.module, std::ios::app) << "x";
-  const CompileResult second = shared->compile(request(kSoftmax, {"softmax<128>"}));
+  const CompileResult second = shared->compile(kernel_request(kSoftmaxKernel, {"softmax<128>"}));
   EXPECT_FALSE(second.build.from_cache);
   EXPECT_EQ(second.verdict, Verdict::Correct);
   std::ofstream(first.module) << "{";
-  EXPECT_FALSE(shared->compile(request(kSoftmax, {"softmax<128>"})).build.from_cache);
+  EXPECT_FALSE(shared->compile(kernel_request(kSoftmaxKernel, {"softmax<128>"})).build.from_cache);
 }
 
 TEST_P(CpuCompilerTest, RemembersCompileErrors) {
   const auto shared = compiler();
-  const CompileRequest wanted = request("__global__ void k() { oops }");
+  const CompileRequest wanted = kernel_request("__global__ void k() { oops }");
   const CompileResult first = shared->compile(wanted);
   const CompileResult second = shared->compile(wanted);
   EXPECT_EQ(second.verdict, Verdict::CompileError);
@@ -165,8 +167,9 @@ TEST_P(CpuCompilerTest, RemembersCompileErrors) {
 }
 
 TEST_P(CpuCompilerTest, SeesParameters) {
-  CompileRequest wanted = request("#if VEC > 2\n__global__ void k(float* x) { __shared__ float "
-                                  "s[BLOCK]; x[0] = s[0]; }\n#endif\n");
+  CompileRequest wanted =
+      kernel_request("#if VEC > 2\n__global__ void k(float* x) { __shared__ float "
+                     "s[BLOCK]; x[0] = s[0]; }\n#endif\n");
   wanted.parameters = {{"BLOCK", 32}, {"VEC", 4}};
   EXPECT_EQ(compile(wanted).verdict, Verdict::Correct);
   wanted.parameters["VEC"] = 1;
@@ -280,7 +283,7 @@ TEST_P(CpuCompilerTest, CommonMistakesGetHints) {
       HasSubstr("make it a parameter of the plan"));
   EXPECT_THAT(compile("__global__ void k(int n) { if (n) {\n").detail,
               HasSubstr("does not close a block or statement"));
-  CompileRequest again = request("constexpr int BLOCK = 4;\n__global__ void k() {}");
+  CompileRequest again = kernel_request("constexpr int BLOCK = 4;\n__global__ void k() {}");
   again.parameters = {{"BLOCK", 128}};
   EXPECT_THAT(compile(again).detail, HasSubstr("remove this definition"));
 }
@@ -288,8 +291,8 @@ TEST_P(CpuCompilerTest, CommonMistakesGetHints) {
 TEST_P(CpuCompilerTest, StaticSharedMemoryIsLimited) {
   const std::string body = "__shared__ float s[N]; s[i] = 1; __syncthreads(); x[i] = s[i + 1]; }\n";
   const std::string kernel = "template <int N> __global__ void k(float* x, int i) { " + body;
-  EXPECT_EQ(compile(request(kernel, {"k<12288>"})).verdict, Verdict::Correct);
-  const CompileResult result = compile(request(kernel, {"k<12289>"}));
+  EXPECT_EQ(compile(kernel_request(kernel, {"k<12288>"})).verdict, Verdict::Correct);
+  const CompileResult result = compile(kernel_request(kernel, {"k<12289>"}));
   EXPECT_EQ(result.verdict, Verdict::CompileError);
   EXPECT_THAT(result.detail, HasSubstr("use dynamic shared memory"));
 }
@@ -303,7 +306,7 @@ TEST_P(CpuCompilerTest, CompileBombsAreCutOff) {
 #define B(x) A(A(A(A(x))))
 __global__ void k(int* x) { B(B(x[0] = x[1] * x[2] + 7;)) }
 )";
-  const CompileResult result = compiler(options)->compile(request(bomb));
+  const CompileResult result = compiler(options)->compile(kernel_request(bomb));
   EXPECT_EQ(result.verdict, Verdict::OverLimit) << result.detail;
   EXPECT_LT(result.build.seconds, 10.0);
   EXPECT_THAT(result.detail, HasSubstr("expands to too much code"));
@@ -321,7 +324,7 @@ TEST_P(CpuCompilerTest, MemoryBombsAreCutOff) {
 #define B(x) A(A(A(A(x))))
 __global__ void k(int* x) { B(B(x[0] = x[1] * x[2] + 7;)) }
 )";
-  const CompileResult result = compiler(options)->compile(request(bomb));
+  const CompileResult result = compiler(options)->compile(kernel_request(bomb));
   EXPECT_EQ(result.verdict, Verdict::OverLimit) << result.detail;
   EXPECT_THAT(result.detail, HasSubstr("the compiler used more than 0.391 GiB")) << result.detail;
 }
@@ -338,12 +341,12 @@ TEST_P(CpuCompilerTest, CompilesAtEveryIsolationLevel) {
     options.cache = cache.path();
     options.compiler = GetParam();
     const auto fenced = make_cpu_compiler(process::Sandbox(level, executable_path()), options);
-    const CompileResult good = fenced->compile(request(kSoftmax, {"softmax<128>"}));
+    const CompileResult good = fenced->compile(kernel_request(kSoftmaxKernel, {"softmax<128>"}));
     EXPECT_EQ(good.verdict, Verdict::Correct) << to_string(level) << ": " << good.detail;
-    const CompileResult wrong = fenced->compile(request("__global__ void k() { oops }"));
+    const CompileResult wrong = fenced->compile(kernel_request("__global__ void k() { oops }"));
     EXPECT_THAT(wrong.detail, StartsWith("test.cu:1:")) << to_string(level);
-    const CompileResult secret =
-        fenced->compile(request("#if 1\n#include \"/etc/passwd\"\n#endif\n__global__ void k() {}"));
+    const CompileResult secret = fenced->compile(
+        kernel_request("#if 1\n#include \"/etc/passwd\"\n#endif\n__global__ void k() {}"));
     EXPECT_THAT(secret.detail, HasSubstr("cannot include '/etc/passwd'")) << to_string(level);
     EXPECT_THAT(secret.detail + secret.build.log, Not(HasSubstr("root:"))) << to_string(level);
   }
@@ -357,13 +360,13 @@ TEST_P(CpuCompilerTest, EndlessTemplatesAreCompileErrors) {
 }
 
 TEST_P(CpuCompilerTest, MissingKernelsAreNamed) {
-  const CompileResult result = compile(request(kSoftmax, {"softmx<128>"}));
+  const CompileResult result = compile(kernel_request(kSoftmaxKernel, {"softmx<128>"}));
   EXPECT_THAT(result.detail, HasSubstr("did you mean 'softmax'?"));
-  const CompileResult arguments = compile(request(kSoftmax, {"softmax<float>"}));
+  const CompileResult arguments = compile(kernel_request(kSoftmaxKernel, {"softmax<float>"}));
   EXPECT_EQ(arguments.verdict, Verdict::CompileError);
   EXPECT_THAT(arguments.detail, HasSubstr("kernel 'softmax<float>'"));
-  const CompileResult overloaded = compile(
-      request("__device__ int k(int a) { return a; }\n__global__ void k(float* x) {}\n", {"k"}));
+  const CompileResult overloaded = compile(kernel_request(
+      "__device__ int k(int a) { return a; }\n__global__ void k(float* x) {}\n", {"k"}));
   EXPECT_THAT(overloaded.detail, StartsWith("test.cu:2:17: kernel 'k': the name stands"));
   EXPECT_THAT(overloaded.build.log, Not(HasSubstr("innow")));
 }
@@ -383,7 +386,7 @@ TEST(CpuCompiler, CancelledCompilesAreNotJudged) {
   options.cache = cache.path();
   const CompileResult result =
       make_cpu_compiler(process::Sandbox::best(), options)
-          ->compile(request("__global__ void k() {}"), [] { return true; });
+          ->compile(kernel_request("__global__ void k() {}"), [] { return true; });
   EXPECT_EQ(result.verdict, Verdict::NotJudged);
 }
 

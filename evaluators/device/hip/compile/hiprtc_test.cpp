@@ -166,7 +166,7 @@ TEST_P(Hiprtc, CompilesWhatCudaKernelsUse) {
                                Sample{"small_floats.cu", "small_floats"},
                                Sample{"groups.cu", "groups"}, Sample{"hip.cu", "hip"}}) {
     const RuntimeCompileOutput output = compile_candidate(
-        read_file(std::filesystem::path(WINNOW_SAMPLES) / sample.file, kMaxSampleBytes),
+        read_file(std::filesystem::path(WINNOW_HIP_SAMPLES) / sample.file, kMaxSampleBytes),
         {sample.kernel});
     EXPECT_TRUE(output.compiled) << sample.file << "\n" << output.log;
     EXPECT_EQ(output.log, "") << sample.file;
