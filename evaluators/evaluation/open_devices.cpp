@@ -129,8 +129,10 @@ std::unique_ptr<Evaluations> OpenDevices::evaluations(TakeResult done) const {
   }
   if (first().kind != "cpu") {
     const auto cores = static_cast<int>(std::thread::hardware_concurrency());
-    const int kept = kCoresOfADevice * static_cast<int>(hosts_.size());
-    setup.compile_threads = static_cast<unsigned>(std::max(1, cores - kept));
+    const auto devices = static_cast<int>(hosts_.size());
+    // A kernel compiles in less time than a device needs to judge it.
+    setup.compile_threads =
+        static_cast<unsigned>(std::max(devices, cores - kCoresOfADevice * devices));
     setup.compile_ahead = [host = hosts_.front()](const EvaluationRequest& request,
                                                   const std::function<bool()>& cancelled) {
       compile_ahead(*host, request, cancelled);
