@@ -243,7 +243,12 @@ TEST_F(EvaluationCheck, AnEarlierResultSentAgainIsRefused) {
   EvaluationRequest other = request_of(machine_->task->baseline + "\n");
   EXPECT_THAT(refusal(other, {honest()}), HasSubstr("the seed of an earlier evaluation"));
   Evaluation renamed = honest(); // with fresh seeds, but the old samples
+  // Noise decides whether a kernel as fast as the baseline is judged at hidden shapes, too.
+  constexpr int kMostTries = 20;
   Evaluation fresh = judge(other).front();
+  for (int i = 1; i < kMostTries && fresh.cases.size() != renamed.cases.size(); ++i) {
+    fresh = judge(other).front();
+  }
   ASSERT_EQ(fresh.cases.size(), renamed.cases.size());
   renamed.seed = fresh.seed;
   for (std::size_t i = 0; i < fresh.cases.size(); ++i) {
