@@ -158,5 +158,8 @@ function(winnow_embed out_var)
             "-DFILES=${ARG_FILES}" -P ${PROJECT_SOURCE_DIR}/cmake/Embed.cmake
     DEPENDS ${inputs} ${PROJECT_SOURCE_DIR}/cmake/Embed.cmake VERBATIM
     COMMENT "Embedding files of ${ARG_NAMESPACE}")
+  # Without this target, which depends on nothing, Ninja would write the file, and then compile the
+  # library that contains it, after all libraries that this one links.
+  add_custom_target(embedded_${id} DEPENDS ${output})
   set(${out_var} ${output} PARENT_SCOPE)
 endfunction()
