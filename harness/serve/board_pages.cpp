@@ -4,7 +4,9 @@
 #include "base/random_bits.h"
 #include "store/database.h"
 
+#include <algorithm>
 #include <exception>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -43,7 +45,7 @@ void BoardPages::answer(std::shared_ptr<Exchange> exchange) {
     exchange->reply({200, page_, "text/html; charset=utf-8"});
     return;
   }
-  waiting_.push_back(std::move(exchange));
+  waiting_.push_back({std::move(exchange), now});
   {
     const std::lock_guard lock(mutex_);
     wanted_ = now;
@@ -52,8 +54,8 @@ void BoardPages::answer(std::shared_ptr<Exchange> exchange) {
 }
 
 void BoardPages::end() {
-  for (const std::shared_ptr<Exchange>& exchange : std::exchange(waiting_, {})) {
-    exchange->reply({503, "{\"error\":\"the server stops\"}\n"});
+  for (const Waiting& waiting : std::exchange(waiting_, {})) {
+    waiting.exchange->reply({503, "{\"error\":\"the server stops\"}\n"});
   }
 }
 
@@ -86,11 +88,21 @@ void BoardPages::take(const std::string& version, const std::string& page,
     page_ = page;
     page_version_ = version;
   }
-  for (const std::shared_ptr<Exchange>& exchange : std::exchange(waiting_, {})) {
-    exchange->reply(error.empty() ? HttpReply{200, page_, "text/html; charset=utf-8"}
-                                  : HttpReply{503, json_line({{"error", error}}) + "\n",
-                                              "application/json", 1});
+  for (const Waiting& waiting : waiting_for(version)) {
+    waiting.exchange->reply(error.empty() ? HttpReply{200, page_, "text/html; charset=utf-8"}
+                                          : HttpReply{503, json_line({{"error", error}}) + "\n",
+                                                      "application/json", 1});
   }
+}
+
+/// Takes the requests that a page of this version answers. Later requests asked for a newer one.
+std::vector<BoardPages::Waiting> BoardPages::waiting_for(const std::string& version) {
+  const auto newer = std::find_if(waiting_.rbegin(), waiting_.rend(), [&](const Waiting& one) {
+                       return one.version == version;
+                     }).base();
+  std::vector<Waiting> answered(std::move_iterator(waiting_.begin()), std::move_iterator(newer));
+  waiting_.erase(waiting_.begin(), newer);
+  return answered;
 }
 
 } // namespace winnow::harness

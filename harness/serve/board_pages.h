@@ -28,14 +28,20 @@ public:
 
   /// Changes when the store does, and when the server starts.
   std::string version();
-  /// Answers with the page as soon as it is made.
+  /// Answers with the page as soon as it is made. The page is at least as new as this call.
   void answer(std::shared_ptr<Exchange> exchange);
   /// Answers what waits: the server stops.
   void end();
 
 private:
+  struct Waiting {
+    std::shared_ptr<Exchange> exchange;
+    std::string version; ///< of the store at the time of the request
+  };
+
   void make_pages();
   void take(const std::string& version, const std::string& page, const std::string& error);
+  std::vector<Waiting> waiting_for(const std::string& version);
 
   store::RunStore watched_; ///< only for version()
   std::string start_;       ///< tells this server from the one before
@@ -43,7 +49,7 @@ private:
   store::BoardOptions options_;
   std::function<void(std::function<void()>)> post_;
   std::string page_, page_version_;
-  std::vector<std::shared_ptr<Exchange>> waiting_;
+  std::vector<Waiting> waiting_; ///< oldest first
 
   std::mutex mutex_; ///< guards the members below
   std::condition_variable changed_;

@@ -91,5 +91,22 @@ TEST_F(ServerApplicationTest, ServesTheBoardAgainWhenTheStoreHasChanged) {
   EXPECT_EQ(ask("/v1/judge")->answer()->status, 404); // this server does not judge
 }
 
+TEST_F(ServerApplicationTest, NeverAnswersWithAPageOlderThanTheRequest) {
+  const auto before = std::make_shared<ExchangeFake>("GET", "/");
+  board.answer(before);
+  std::unique_lock lock(mutex);
+  posted.wait(lock, [this] { return !work.empty(); }); // the first page is made
+  lock.unlock();
+  store.create_run("newer", {{"kind", "person"}}, nlohmann::json::object());
+  const auto after = std::make_shared<ExchangeFake>("GET", "/");
+  board.answer(after);
+  run_posted();
+  EXPECT_TRUE(before->answer());
+  EXPECT_FALSE(after->answer());
+  run_posted();
+  ASSERT_TRUE(after->answer());
+  EXPECT_THAT(after->answer()->body, HasSubstr("newer"));
+}
+
 } // namespace
 } // namespace winnow::harness
