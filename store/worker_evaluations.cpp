@@ -33,6 +33,20 @@ std::vector<CountingEvaluation> evaluations_of_worker(const RunStore& store, Row
   return counting(store, "e.worker = ?", run, worker);
 }
 
+std::vector<CountingEvaluation>
+withdraw_evaluations(RunStore& store, RowId run, const std::string& worker, tasks::Evaluation gap) {
+  std::vector<CountingEvaluation> withdrawn = evaluations_of_worker(store, run, worker);
+  for (const CountingEvaluation& row : withdrawn) {
+    gap.parameters = row.parameters;
+    store.supersede_evaluation(row.candidate, gap, {});
+  }
+  if (!withdrawn.empty()) {
+    store.add_event(run, "worker quarantined",
+                    {{"worker", worker}, {"withdrawn_evaluations", withdrawn.size()}});
+  }
+  return withdrawn;
+}
+
 std::vector<CountingEvaluation> unjudged_evaluations(const RunStore& store, RowId run) {
   return counting(store, "e.verdict = ?", run, static_cast<int>(tasks::Verdict::Infrastructure));
 }

@@ -31,10 +31,12 @@ TEST(WorkerEvaluations, AreThoseThatCountInTheRun) {
   tasks::Evaluation gap;
   gap.verdict = tasks::Verdict::Infrastructure;
   gap.device = "cpu";
-  t.store.supersede_evaluation(first, gap);
+  EXPECT_THAT(withdraw_evaluations(t.store, t.run, "nobody", gap), IsEmpty());
+  EXPECT_THAT(withdraw_evaluations(t.store, t.run, "a", gap), SizeIs(1));
   EXPECT_THAT(evaluations_of_worker(t.store, t.run, "a"), IsEmpty());
   ASSERT_THAT(unjudged_evaluations(t.store, t.run), SizeIs(1));
   EXPECT_EQ(unjudged_evaluations(t.store, t.run).front().candidate, first);
+  EXPECT_EQ(unjudged_evaluations(t.store, t.run).front().parameters, evaluation_by("a").parameters);
   EXPECT_THAT(t.store.leaderboard({}), SizeIs(1)) << "the withdrawn one is on no board";
 
   t.store.supersede_evaluation(first, evaluation_by("b"));

@@ -9,6 +9,7 @@
 #include "tasks/plan/parameter_choices.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -29,6 +30,14 @@ Evaluation blank_evaluation(std::string_view device, std::string_view device_nam
   blank.evaluator_version = kEvaluatorVersion;
   blank.started_at = utc_now();
   return blank;
+}
+
+Evaluation machine_fault(std::string_view device, std::string_view device_name,
+                         std::string detail) {
+  Evaluation fault = blank_evaluation(device, device_name);
+  fault.verdict = Verdict::Infrastructure;
+  fault.detail = std::move(detail);
+  return fault;
 }
 
 struct Evaluator::State : TaskOnDevice {

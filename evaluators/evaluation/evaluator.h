@@ -29,6 +29,11 @@ constexpr int kEvaluatorVersion = 9;
 tasks::Evaluation blank_evaluation(std::string_view device, std::string_view device_name,
                                    std::string_view isolation = {});
 
+/// The evaluation of a candidate that the machine failed to judge, for example because its worker
+/// died.
+tasks::Evaluation machine_fault(std::string_view device, std::string_view device_name,
+                                std::string detail);
+
 /// A device, and whether this machine can use it. If the machine has no device of a supported kind,
 /// the list has one entry for the kind that says why.
 struct DeviceReport {

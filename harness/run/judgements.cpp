@@ -75,7 +75,8 @@ void Judgements::finish(evaluators::EvaluationResult& result) {
   const Judgement judgement = std::move(it->second);
   judging_.erase(it);
   if (!result.fault.empty()) {
-    result.evaluations = {machine_fault(result.fault)};
+    result.evaluations = {
+        evaluators::machine_fault(setup_.device_kind, setup_.device_name, result.fault)};
   }
   tasks::Evaluation& first = result.evaluations.front();
   if (first.verdict == Verdict::Infrastructure) {
@@ -88,14 +89,6 @@ void Judgements::finish(evaluators::EvaluationResult& result) {
   } else {
     record(judgement, result.id, first);
   }
-}
-
-tasks::Evaluation Judgements::machine_fault(const std::string& detail) const {
-  tasks::Evaluation evaluation =
-      evaluators::blank_evaluation(setup_.device_kind, setup_.device_name);
-  evaluation.verdict = Verdict::Infrastructure;
-  evaluation.detail = detail;
-  return evaluation;
 }
 
 /// A fault of the machine is not a verdict: the search decides whether the candidate is judged
@@ -190,20 +183,16 @@ bool Judgements::rests_on(const std::string& worker) const {
 /// when the tuning has ended. If a session ends in between, the next one goes on here.
 void Judgements::quarantine(const std::string& worker, std::vector<TaskState>& tasks) {
   Journal& journal = setup_.journal;
-  const auto withdrawn = store::evaluations_of_worker(journal.store(), journal.run(), worker);
+  std::vector<store::CountingEvaluation> withdrawn;
   journal.transaction([&] {
-    for (const store::CountingEvaluation& row : withdrawn) {
-      tasks::Evaluation gap = machine_fault("the worker '" + worker +
-                                            "' is quarantined: the candidate is judged again");
-      gap.parameters = row.parameters;
-      journal.supersede_evaluation(row.candidate, gap, {});
-      shelf_.forget(row.candidate);
-    }
-    if (!withdrawn.empty()) {
-      journal.event("worker quarantined",
-                    {{"worker", worker}, {"withdrawn_evaluations", withdrawn.size()}});
-    }
+    withdrawn = journal.withdraw_evaluations(
+        worker, evaluators::machine_fault(setup_.device_kind, setup_.device_name,
+                                          "the worker '" + worker +
+                                              "' is quarantined: the candidate is judged again"));
   });
+  for (const store::CountingEvaluation& row : withdrawn) {
+    shelf_.forget(row.candidate);
+  }
   for (const auto& row : store::unjudged_evaluations(journal.store(), journal.run())) {
     const auto state = std::find_if(tasks.begin(), tasks.end(),
                                     [&](const TaskState& one) { return one.row == row.task; });

@@ -46,7 +46,6 @@ private:
     store::RowId candidate() const { return what.candidate; }
   };
 
-  tasks::Evaluation machine_fault(const std::string& detail) const;
   void record_fault(const Judgement& judgement, const tasks::Evaluation& fault);
   void record_heat(const Judgement& judgement, const evaluators::EvaluationResult& result);
   void record(const Judgement& judgement, const std::string& request,

@@ -5,7 +5,6 @@
 
 #include <exception>
 
-#include <nlohmann/json.hpp>
 #include <spdlog/spdlog.h>
 
 namespace winnow::harness {
@@ -32,18 +31,10 @@ void JudgeService::quarantine(const std::string& worker) {
 std::int64_t JudgeService::withdraw_evaluations_of(const std::string& worker) {
   const std::string fact = "the worker '" + worker + "' is quarantined";
   std::int64_t answers = 0;
-  const auto rows = store::evaluations_of_worker(setup_.store, setup_.run, worker);
-  for (const store::CountingEvaluation& row : rows) {
-    tasks::Evaluation gap = evaluators::blank_evaluation(setup_.device_kind, setup_.device_name);
-    gap.verdict = tasks::Verdict::Infrastructure;
-    gap.detail = fact;
-    gap.parameters = row.parameters;
-    setup_.store.supersede_evaluation(row.candidate, gap, {});
+  for (const store::CountingEvaluation& row : store::withdraw_evaluations(
+           setup_.store, setup_.run, worker,
+           evaluators::machine_fault(setup_.device_kind, setup_.device_name, fact))) {
     answers += requests_.withdraw(row.candidate, "an earlier answer does not count: " + fact);
-  }
-  if (!rows.empty()) {
-    setup_.store.add_event(setup_.run, "worker quarantined",
-                           {{"worker", worker}, {"withdrawn_evaluations", rows.size()}});
   }
   return answers;
 }
