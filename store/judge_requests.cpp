@@ -45,6 +45,15 @@ template <typename Work> void write(RunStore& store, const Work& work) {
   store.transaction([&] { store.read([&](const Database& database) { work(database); }); });
 }
 
+std::vector<JudgeJob> jobs_of(Query& query) {
+  std::vector<JudgeJob> jobs;
+  while (query.next()) {
+    jobs.push_back({query.text("job"), query.integer("candidate_id"), query.text("options"), false,
+                    query.text("owner"), static_cast<int>(query.integer("priority"))});
+  }
+  return jobs;
+}
+
 } // namespace
 
 void JudgeRequests::add_job(const JudgeJob& job) {
@@ -138,10 +147,7 @@ std::vector<JudgeJob> JudgeRequests::pending_jobs(RowId run) const {
                 "WHERE i.place IS NULL AND c.run_id = ? AND NOT EXISTS (SELECT 1 FROM evaluations "
                 "AS e WHERE e.candidate_id = c.id) GROUP BY j.job ORDER BY asked_at, c.id");
     query.bind(run);
-    while (query.next()) {
-      jobs.push_back({query.text("job"), query.integer("candidate_id"), query.text("options"),
-                      false, query.text("owner"), static_cast<int>(query.integer("priority"))});
-    }
+    jobs = jobs_of(query);
   });
   return jobs;
 }
@@ -156,10 +162,7 @@ std::vector<JudgeJob> JudgeRequests::withdrawn_jobs(const std::string& batch) co
                           "WHERE i.batch = ? AND i.place IS NULL AND i.withdrawn IS NOT "
                           "NULL ORDER BY i.position");
     query.bind(batch);
-    while (query.next()) {
-      jobs.push_back({query.text("job"), query.integer("candidate_id"), query.text("options"),
-                      false, query.text("owner"), static_cast<int>(query.integer("priority"))});
-    }
+    jobs = jobs_of(query);
   });
   return jobs;
 }
