@@ -1,10 +1,12 @@
 #include "evaluators/device/compile/compile_answer.h"
 
+#include "base/error.h"
 #include "base/json_dump.h"
 #include "base/text.h"
 #include "evaluators/device/inspect/elf_reader.h"
 #include "tasks/result/evaluation_codec.h"
 
+#include <algorithm>
 #include <exception>
 #include <iostream>
 #include <new>
@@ -28,6 +30,20 @@ void keep_valid_text(CompileAnswer& answer) {
   for (std::string& feature : answer.features) {
     feature = to_valid_utf8(feature);
   }
+}
+
+/// Throws an exception if `text` is not what write_answer() writes.
+CompiledModule parse_answer(std::string_view text) {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  CompiledModule compiled;
+  compiled.answer = compile_answer_of(nlohmann::json::parse(text.substr(0, end)));
+  if (compiled.answer.verdict == Verdict::Correct) {
+    compiled.module = text.substr(std::min(end + 1, text.size()));
+    if (compiled.module.empty()) {
+      throw Error("it has no module");
+    }
+  }
+  return compiled;
 }
 
 CompileResult unreadable(CompileResult result, const std::string& what) {
@@ -58,27 +74,31 @@ CompileAnswer failed_compile(Verdict verdict, std::string detail, std::string lo
   return answer;
 }
 
-void write_answer(const std::function<CompileAnswer()>& compile) {
-  CompileAnswer answer;
+void write_answer(const std::function<CompiledModule()>& compile) {
+  CompiledModule compiled;
   try {
-    answer = compile();
+    compiled = compile();
   } catch (const ElfError& error) {
-    answer = failed_compile(Verdict::CompileError,
-                            std::string("the compiled module cannot be used: ") + error.what());
+    compiled = {failed_compile(Verdict::CompileError,
+                               std::string("the compiled module cannot be used: ") + error.what()),
+                {}};
   } catch (const std::bad_alloc&) {
-    answer =
-        failed_compile(Verdict::OverLimit, "the source needs more memory than a compile may use");
+    compiled = {
+        failed_compile(Verdict::OverLimit, "the source needs more memory than a compile may use"),
+        {}};
   } catch (const std::exception& error) {
-    answer = failed_compile(Verdict::Infrastructure, error.what());
+    compiled = {failed_compile(Verdict::Infrastructure, error.what()), {}};
   }
-  std::cout << json_line(compile_answer_json(answer)) << std::endl;
+  std::cout << json_line(compile_answer_json(compiled.answer)) << '\n'
+            << compiled.module << std::flush;
 }
 
-CompileAnswer read_answer(const process::ChildResult& child) {
-  CompileAnswer answer;
+CompiledModule read_answer(const process::ChildResult& child) {
+  CompiledModule compiled;
+  CompileAnswer& answer = compiled.answer;
   if (child.end == process::ChildResult::End::Exited && child.exit_code == 0) {
     try {
-      return compile_answer_of(nlohmann::json::parse(child.out));
+      return parse_answer(child.out);
     } catch (const std::exception& error) {
       answer.detail = std::string("the compile worker gave no readable answer: ") + error.what();
     }
@@ -89,7 +109,7 @@ CompileAnswer read_answer(const process::ChildResult& child) {
   const bool limit = child.end == process::ChildResult::End::WallTimeout ||
                      child.end == process::ChildResult::End::CpuTimeout;
   answer.verdict = limit ? Verdict::OverLimit : Verdict::Infrastructure;
-  return answer;
+  return compiled;
 }
 
 bool is_lasting(const CompileAnswer& answer) {

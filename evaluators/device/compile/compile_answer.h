@@ -12,7 +12,7 @@
 
 namespace winnow::evaluators {
 
-/// The answer that a compile worker writes to stdout. The cache keeps it beside the module.
+/// The answer of a compile worker. The cache keeps it beside the module.
 struct CompileAnswer {
   tasks::Verdict verdict = tasks::Verdict::NotJudged;
   std::string detail;
@@ -28,6 +28,16 @@ struct CompileAnswer {
   double load_ms = 0;
 };
 
+/// What a compile worker writes to stdout: the answer on one line, then the bytes of the module.
+struct CompiledModule {
+  CompileAnswer answer;
+  std::string module; ///< empty unless the answer is Correct
+};
+
+/// The most bytes of each.
+constexpr std::uint64_t kMostModuleBytes = std::uint64_t{64} << 20U;
+constexpr std::uint64_t kMostAnswerBytes = std::uint64_t{1} << 20U;
+
 nlohmann::json compile_answer_json(const CompileAnswer& answer);
 /// Throws Error. The texts of the answer are valid UTF-8.
 CompileAnswer compile_answer_of(const nlohmann::json& json);
@@ -35,10 +45,10 @@ CompileAnswer compile_answer_of(const nlohmann::json& json);
 /// A failed compile. An empty `log` is replaced by the detail.
 CompileAnswer failed_compile(tasks::Verdict verdict, std::string detail, std::string log = {});
 
-/// For the worker: calls `compile` and writes its answer, or an answer with its error, to stdout.
-void write_answer(const std::function<CompileAnswer()>& compile);
-/// For the coordinator: reads the answer, or explains how the worker ended.
-CompileAnswer read_answer(const process::ChildResult& child);
+/// For the worker: calls `compile` and writes its module, or an answer with its error, to stdout.
+void write_answer(const std::function<CompiledModule()>& compile);
+/// For the coordinator: reads answer and module, or explains how the worker ended.
+CompiledModule read_answer(const process::ChildResult& child);
 
 /// Whether compiling again would give the same answer. False after limits and faults of the
 /// machine.

@@ -10,12 +10,6 @@
 #include <nlohmann/json.hpp>
 
 namespace winnow::evaluators {
-namespace {
-
-constexpr std::uint64_t kMaxModuleBytes = std::uint64_t{64} << 20U;
-constexpr std::uint64_t kMaxAnswerBytes = std::uint64_t{1} << 20U;
-
-} // namespace
 
 ModuleCache::ModuleCache(std::filesystem::path directory, std::string extension)
     : directory_(std::move(directory)), extension_(std::move(extension)) {
@@ -27,21 +21,19 @@ ModuleCache::ModuleCache(std::filesystem::path directory, std::string extension)
   }
 }
 
-CompileResult ModuleCache::compile(
-    const CompileRequest& request, const std::string& key, const char* built,
-    const std::function<Built(const std::filesystem::path& directory)>& build) const {
+CompileResult ModuleCache::compile(const CompileRequest& request, const std::string& key,
+                                   const std::function<Built()>& build) const {
   const auto start = std::chrono::steady_clock::now();
   std::optional<CompileAnswer> answer = find(key);
   const bool from_cache = answer.has_value();
   bool stored = from_cache;
   if (!from_cache) {
-    const TemporaryDirectory directory("compile");
-    Built fresh = build(directory.path());
+    Built fresh = build();
     stored = fresh.lasting;
     if (stored) {
-      store(key, fresh.answer, directory.path() / built);
+      store(key, fresh.compiled);
     }
-    answer = std::move(fresh.answer);
+    answer = std::move(fresh.compiled.answer);
   }
   CompileResult result = compile_result(*answer, request);
   if (stored && result.verdict == tasks::Verdict::Correct) {
@@ -64,7 +56,7 @@ std::optional<CompileAnswer> ModuleCache::find(const std::string& key) const {
     return std::nullopt;
   }
   try {
-    const std::string bytes = read_file(path, kMaxModuleBytes + kMaxAnswerBytes);
+    const std::string bytes = read_file(path, kMostModuleBytes + kMostAnswerBytes);
     const auto entry = decode_cache_entry(bytes);
     return entry ? std::optional(compile_answer_of(nlohmann::json::parse(entry->answer)))
                  : std::nullopt;
@@ -74,24 +66,14 @@ std::optional<CompileAnswer> ModuleCache::find(const std::string& key) const {
   }
 }
 
-void ModuleCache::store(const std::string& key, const CompileAnswer& answer,
-                        const std::filesystem::path& built) const {
-  std::string module;
-  if (answer.verdict == tasks::Verdict::Correct) {
-    std::error_code error;
-    if (std::filesystem::symlink_status(built, error).type() !=
-        std::filesystem::file_type::regular) {
-      throw Error("the compile worker did not write a regular file " + built.string());
-    }
-    module = read_file(built, kMaxModuleBytes);
-  }
-  write_file_atomic(entry_path(key),
-                    encode(CacheEntry{module, json_line(compile_answer_json(answer))}));
+void ModuleCache::store(const std::string& key, const CompiledModule& compiled) const {
+  const std::string answer = json_line(compile_answer_json(compiled.answer));
+  write_file_atomic(entry_path(key), encode(CacheEntry{compiled.module, answer}));
 }
 
 ModuleCache::Built cancelled_compile() {
   ModuleCache::Built built;
-  built.answer.detail = "cancelled";
+  built.compiled.answer.detail = "cancelled";
   return built;
 }
 

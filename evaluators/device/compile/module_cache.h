@@ -17,23 +17,19 @@ public:
   /// Creates the directory. `extension`: for example ".so". Throws Error.
   ModuleCache(std::filesystem::path directory, std::string extension);
 
-  /// The answer of a compile worker. `lasting`: compiling again would give the same answer.
+  /// What a compile worker sent. `lasting`: compiling again would give the same answer.
   struct Built {
-    CompileAnswer answer;
+    CompiledModule compiled;
     bool lasting = false;
   };
-  /// The cached module of `key`, or a new one: `build` writes it to the file `built` of an empty
-  /// directory. Sets digest, seconds and from_cache of the build record.
-  CompileResult
-  compile(const CompileRequest& request, const std::string& key, const char* built,
-          const std::function<Built(const std::filesystem::path& directory)>& build) const;
+  /// The cached module of `key`, or the one of `build`. Sets digest, seconds and from_cache of the
+  /// build record.
+  CompileResult compile(const CompileRequest& request, const std::string& key,
+                        const std::function<Built()>& build) const;
 
 private:
   std::optional<CompileAnswer> find(const std::string& key) const;
-  /// Copies the module's bytes from `built`, unless the answer says that there is no module. A
-  /// child that ran untrusted code wrote `built`, so anything but a plain file throws Error.
-  void store(const std::string& key, const CompileAnswer& answer,
-             const std::filesystem::path& built) const;
+  void store(const std::string& key, const CompiledModule& compiled) const;
   std::filesystem::path entry_path(const std::string& key) const;
 
   std::filesystem::path directory_;

@@ -156,8 +156,7 @@ int line_of_name(const std::string& source, const std::string& name) {
   return 0;
 }
 
-CompileAnswer judge_module(const CompileJob& job) {
-  const ElfReader module = ElfReader::open(job.directory / kModuleName);
+CompileAnswer judge_module(const CompileJob& job, const ElfReader& module) {
   if (const auto objection = check_module(module, job.request.mode)) {
     const int line = line_of_name(job.request.source, objection->symbol);
     if (objection->verdict == Verdict::Unsupported) {
@@ -200,32 +199,32 @@ process::ChildResult run_compiler(const CompileJob& job, const std::filesystem::
 
 } // namespace
 
-CompileAnswer compile_job(const CompileJob& job) {
+CompiledModule compile_job(const CompileJob& job) {
   const CompileRequest& request = job.request;
   const SourcePassResult pass =
       run_source_pass({request.source, request.parameters, request.kernels, request.constants,
                        header_names(job.headers)});
   if (pass.mistake) {
-    return explain_mistake(job, *pass.mistake);
+    return {explain_mistake(job, *pass.mistake), {}};
   }
   const std::filesystem::path source = job.directory / "module.cpp";
   const std::filesystem::path object = job.directory / "module.o";
+  const std::filesystem::path module = job.directory / "module.so";
   write_file_atomic(source, pass.translated);
   const process::ChildResult compiled = run_compiler(job, source, object);
   if (compiled.end != process::ChildResult::End::Exited || compiled.exit_code != 0) {
-    return explain_failure(job, pass.scan, compiled);
+    return {explain_failure(job, pass.scan, compiled), {}};
   }
   const process::ChildResult linked = process::run_child(
-      tool_command(job,
-                   link_command(job.toolchain, request.mode, object, job.directory / kModuleName),
-                   kLinkTimeout),
+      tool_command(job, link_command(job.toolchain, request.mode, object, module), kLinkTimeout),
       "");
   if (linked.end != process::ChildResult::End::Exited || linked.exit_code != 0) {
-    return failed_compile(Verdict::Infrastructure, job.toolchain.linker.string() + " " +
-                                                       describe(linked) + ": " +
-                                                       truncate_text(linked.err, kMaxLogBytes));
+    return {failed_compile(Verdict::Infrastructure, job.toolchain.linker.string() + " " +
+                                                        describe(linked) + ": " +
+                                                        truncate_text(linked.err, kMaxLogBytes)),
+            {}};
   }
-  return judge_module(job);
+  return {judge_module(job, ElfReader::open(module)), read_file(module, kMostModuleBytes)};
 }
 
 } // namespace winnow::evaluators

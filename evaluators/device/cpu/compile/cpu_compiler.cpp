@@ -12,6 +12,8 @@
 #include "evaluators/device/cpu/compile/source_pass.h"
 #include "evaluators/device/headers/device_headers.h"
 
+#include <utility>
+
 #include <nlohmann/json.hpp>
 
 namespace winnow::evaluators {
@@ -19,7 +21,6 @@ namespace {
 
 // Time beyond the compiler's own limit, for the source pass, the linker and starting up.
 constexpr std::chrono::milliseconds kWorkerGrace{5'000};
-constexpr std::uint64_t kObjectBytes = std::uint64_t{64} << 20U;
 constexpr unsigned kProcesses = 64;
 
 // The first compiler that works. g++ builds plain modules faster. clang++ instruments better: it
@@ -51,16 +52,13 @@ public:
   CompileResult compile(const CompileRequest& request,
                         const std::function<bool()>& cancelled) override {
     const Toolchain& toolchain = request.mode == BuildMode::Check ? check_ : plain_;
-    CompileResult result =
-        cache_.compile(request, cache_key(request, toolchain), kModuleName,
-                       [&](const std::filesystem::path& directory) {
-                         const auto flags =
-                             compile_flags(toolchain, request.mode, request.fast_math);
-                         return build({request, toolchain, headers_,
-                                       precompiled_headers(toolchain, flags, headers_), directory,
-                                       options_.timeout, options_.memory_bytes},
-                                      cancelled);
-                       });
+    CompileResult result = cache_.compile(request, cache_key(request, toolchain), [&] {
+      const TemporaryDirectory directory("compile");
+      const auto flags = compile_flags(toolchain, request.mode, request.fast_math);
+      return build({request, toolchain, headers_, precompiled_headers(toolchain, flags, headers_),
+                    directory.path(), options_.timeout, options_.memory_bytes},
+                   cancelled);
+    });
     result.build.compiler = toolchain.version;
     return result;
   }
@@ -100,8 +98,9 @@ private:
     if (child.end == process::ChildResult::End::Cancelled) {
       return cancelled_compile();
     }
-    const CompileAnswer answer = read_answer(child);
-    return {answer, is_lasting(answer)};
+    CompiledModule compiled = read_answer(child);
+    const bool lasting = is_lasting(compiled.answer);
+    return {std::move(compiled), lasting};
   }
 
   process::Command worker_command(const CompileJob& job) const {
@@ -120,7 +119,8 @@ private:
     limits.wall = job.timeout + kWorkerGrace;
     limits.cpu = std::chrono::duration_cast<std::chrono::seconds>(job.timeout + kWorkerGrace);
     limits.memory_bytes = job.memory_bytes;
-    limits.file_bytes = kObjectBytes;
+    limits.file_bytes = kMostModuleBytes;
+    limits.output_bytes = kMostAnswerBytes + kMostModuleBytes;
     limits.processes = kProcesses;
     return sandbox_.command("_compile", {}, policy, limits);
   }

@@ -2,7 +2,6 @@
 #include "evaluators/device/gpu/compile/gpu_compile_job.h"
 
 #include "base/error.h"
-#include "base/files.h"
 #include "base/text.h"
 #include "evaluators/device/compile/compiler_messages.h"
 #include "evaluators/device/cuda/compile/nvrtc.h"
@@ -144,12 +143,12 @@ void name_as_planned(const GpuCompileJob& job, RuntimeCompileOutput& output) {
   output.symbols = std::move(symbols);
 }
 
-CompileAnswer judge_image(const GpuCompileJob& job, const SourceScan& scan,
-                          RuntimeCompileOutput output) {
+CompiledModule judge_image(const GpuCompileJob& job, const SourceScan& scan,
+                           RuntimeCompileOutput output) {
   GpuImageFacts facts = read_gpu_image(job.toolchain.kind, job.architecture, output,
                                        job.request.kernels, job.request.constants.size());
   if (auto objection = check_shared_memory(job, scan, facts.kernels)) {
-    return *objection;
+    return {*objection, {}};
   }
   CompileAnswer answer;
   answer.verdict = Verdict::Correct;
@@ -166,16 +165,14 @@ CompileAnswer judge_image(const GpuCompileJob& job, const SourceScan& scan,
   answer.machine_code_digest = std::move(facts.machine_code_digest);
   answer.findings = std::move(facts.findings);
   answer.features = std::move(facts.features);
-  write_file_atomic(
-      job.directory / kGpuModuleName,
-      encode(GpuModuleFile{job.architecture, std::move(output.symbols), std::move(output.image)}));
-  return answer;
+  return {std::move(answer), encode(GpuModuleFile{job.architecture, std::move(output.symbols),
+                                                  std::move(output.image)})};
 }
 
-CompileAnswer judge_output(const GpuCompileJob& job, const SourceScan& scan,
-                           RuntimeCompileOutput output) {
+CompiledModule judge_output(const GpuCompileJob& job, const SourceScan& scan,
+                            RuntimeCompileOutput output) {
   if (!output.compiled) {
-    return explain_failure(job, scan, output.log);
+    return {explain_failure(job, scan, output.log), {}};
   }
   name_as_planned(job, output);
   return judge_image(job, scan, std::move(output));
@@ -183,25 +180,26 @@ CompileAnswer judge_output(const GpuCompileJob& job, const SourceScan& scan,
 
 } // namespace
 
-CompileAnswer compile_gpu_job(const GpuCompileJob& job) {
+CompiledModule compile_gpu_job(const GpuCompileJob& job) {
   const CompileRequest& request = job.request;
   const GpuSource source =
       assemble_gpu_source({request.source, request.parameters, request.kernels, request.constants,
                            gpu_header_rules(job.toolchain, job.headers), job.toolchain.prelude});
   if (source.mistake) {
-    return failed_compile(Verdict::CompileError,
-                          place_message(request.file, source.mistake->line, source.mistake->column,
-                                        source.mistake->what, request.source));
+    return {failed_compile(Verdict::CompileError,
+                           place_message(request.file, source.mistake->line, source.mistake->column,
+                                         source.mistake->what, request.source)),
+            {}};
   }
   const auto start = std::chrono::steady_clock::now();
   const std::unique_ptr<RuntimeCompiler> compiler = open_runtime_compiler(job.toolchain);
   const std::chrono::duration<double, std::milli> load = std::chrono::steady_clock::now() - start;
   RuntimeCompileOutput output = compiler->compile(runtime_job(job, source));
   const double compiler_ms = output.compiler_ms;
-  CompileAnswer answer = judge_output(job, source.scan, std::move(output));
-  answer.load_ms = load.count();
-  answer.compiler_ms = compiler_ms;
-  return answer;
+  CompiledModule compiled = judge_output(job, source.scan, std::move(output));
+  compiled.answer.load_ms = load.count();
+  compiled.answer.compiler_ms = compiler_ms;
+  return compiled;
 }
 
 } // namespace winnow::evaluators

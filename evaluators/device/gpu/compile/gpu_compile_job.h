@@ -16,17 +16,14 @@ struct GpuCompileJob {
   CompileRequest request;
   GpuToolchain toolchain;
   std::string architecture;
-  std::filesystem::path headers;   ///< directory with cuda/, hip/ and common/
-  std::filesystem::path directory; ///< writable; the module is written there as kGpuModuleName
+  std::filesystem::path headers; ///< directory with cuda/, hip/ and common/
 };
-
-constexpr const char* kGpuModuleName = "module.gpu";
 
 std::string encode(const GpuCompileJob& job);
 GpuCompileJob decode_gpu_compile_job(const std::string& text); ///< throws Error
 
 /// For the child, after enter_sandbox(): assembles the source, compiles it, and reads the facts
 /// about the kernels from the image.
-CompileAnswer compile_gpu_job(const GpuCompileJob& job);
+CompiledModule compile_gpu_job(const GpuCompileJob& job);
 
 } // namespace winnow::evaluators

@@ -11,6 +11,7 @@
 #include "evaluators/device/headers/device_headers.h"
 
 #include <csignal>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -26,7 +27,6 @@ using tasks::Verdict;
 constexpr int kGpuSourceVersion = 8;
 // Time beyond the compiler's own limit, for loading the compiler and reading the image.
 constexpr std::chrono::milliseconds kGpuWorkerGrace{2'000};
-constexpr std::uint64_t kModuleBytes = std::uint64_t{64} << 20U;
 constexpr unsigned kThreads = 64;
 
 std::uintmax_t file_size_of(const std::filesystem::path& path) {
@@ -61,11 +61,8 @@ public:
     if (request.mode == BuildMode::Check) {
       throw Error("there is no check mode for " + options_.kind + " modules");
     }
-    CompileResult result = cache_.compile(
-        request, cache_key(request), kGpuModuleName, [&](const std::filesystem::path& directory) {
-          return build({request, toolchain_, options_.architecture, headers_, directory},
-                       cancelled);
-        });
+    CompileResult result =
+        cache_.compile(request, cache_key(request), [&] { return build(request, cancelled); });
     result.build.compiler = toolchain_.version;
     result.build.architecture = options_.architecture;
     return result;
@@ -87,45 +84,58 @@ private:
     return sha256_hex(json_line(key));
   }
 
-  ModuleCache::Built build(const GpuCompileJob& job, const std::function<bool()>& cancelled) const {
+  ModuleCache::Built build(const CompileRequest& request,
+                           const std::function<bool()>& cancelled) const {
+    std::optional<TemporaryDirectory> scratch;
+    if (options_.kind == "hip") { // hiprtc writes files; the child of NVRTC can write nowhere
+      scratch.emplace("compile");
+    }
+    const GpuCompileJob job{request, toolchain_, options_.architecture, headers_};
     const process::ChildResult child =
-        process::run_child(worker_command(job), encode(job), cancelled);
+        process::run_child(worker_command(scratch ? scratch->path() : std::filesystem::path()),
+                           encode(job), cancelled);
     if (child.end == process::ChildResult::End::Cancelled) {
       return cancelled_compile();
     }
-    const CompileAnswer answer = explain(child);
-    return {answer, is_lasting(answer) && child.end == process::ChildResult::End::Exited};
+    CompiledModule compiled = explain(child);
+    const bool lasting =
+        is_lasting(compiled.answer) && child.end == process::ChildResult::End::Exited;
+    return {std::move(compiled), lasting};
   }
 
-  process::Command worker_command(const GpuCompileJob& job) const {
+  process::Command worker_command(const std::filesystem::path& scratch) const {
     process::SandboxPolicy policy;
     policy.readable = toolchain_.include_directories;
     policy.readable.push_back(headers_);
     policy.readable.insert(policy.readable.end(), toolchain_.readable.begin(),
                            toolchain_.readable.end());
-    policy.writable = job.directory;
+    policy.writable = scratch;
     process::ProcessLimits limits;
     limits.wall = options_.timeout + kGpuWorkerGrace;
     limits.cpu = std::chrono::duration_cast<std::chrono::seconds>(limits.wall);
     limits.memory_bytes = options_.memory_bytes;
-    limits.file_bytes = kModuleBytes;
+    limits.file_bytes = kMostModuleBytes;
+    limits.output_bytes = kMostAnswerBytes + kMostModuleBytes;
     limits.processes = kThreads;
     return sandbox_.command("_compile-gpu", {}, policy, limits);
   }
 
-  CompileAnswer explain(const process::ChildResult& child) const {
+  CompiledModule explain(const process::ChildResult& child) const {
     using End = process::ChildResult::End;
     if (child.end == End::WallTimeout || child.end == End::CpuTimeout) {
-      return failed_compile(
-          Verdict::OverLimit,
-          fmt::format("still compiling after {:g} s: the source expands to too much code (deep "
-                      "templates, macros or unrolling)",
-                      static_cast<double>(options_.timeout.count()) / 1000.0));
+      return {
+          failed_compile(
+              Verdict::OverLimit,
+              fmt::format("still compiling after {:g} s: the source expands to too much code (deep "
+                          "templates, macros or unrolling)",
+                          static_cast<double>(options_.timeout.count()) / 1000.0)),
+          {}};
     }
     if (crashed(child)) {
-      return failed_compile(Verdict::CompileError,
-                            toolchain_.version + " failed on this source: the compile worker " +
-                                describe(child));
+      return {failed_compile(Verdict::CompileError,
+                             toolchain_.version + " failed on this source: the compile worker " +
+                                 describe(child)),
+              {}};
     }
     return read_answer(child);
   }

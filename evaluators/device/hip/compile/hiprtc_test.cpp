@@ -119,8 +119,7 @@ protected:
     job.toolchain = find_gpu_toolchain("hip", GetParam());
     job.architecture = GetParam();
     job.headers = headers_.path();
-    job.directory = headers_.path();
-    return compile_gpu_job(job);
+    return compile_gpu_job(job).answer;
   }
 
   void expect_compiles(const tasks::Task& view, const std::string& text, const std::string& file) {
