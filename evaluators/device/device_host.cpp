@@ -9,11 +9,12 @@
 #include "evaluators/device/gpu/helper_kernels.h"
 #include "evaluators/device/hip/compile/hiprtc.h"
 #include "tasks/doubts.h"
-#include "tasks/json_text.h"
 #include "tasks/plan/device_facts_codec.h"
 #include "tasks/plan/parameter_choices.h"
 
 #include <algorithm>
+#include <type_traits>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -88,22 +89,47 @@ bool wants_fast_math(const tasks::KernelFile& file, const tasks::ParameterChoice
   }
 }
 
-/// All of the shape, so that two shapes differ if anything in them differs.
+/// Writes values so that two keys differ if anything in the values differs.
+class KeyWriter {
+public:
+  template <typename T> void add(const T& value) {
+    if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
+      key_.append(reinterpret_cast<const char*>(&value), sizeof(value));
+    } else {
+      add(value.size());
+      for (const auto& element : value) {
+        add(element);
+      }
+    }
+  }
+  void add(const std::string& text) {
+    add(text.size());
+    key_ += text;
+  }
+  template <typename First, typename Second> void add(const std::pair<First, Second>& value) {
+    add(value.first);
+    add(value.second);
+  }
+  template <typename T> void field(const char* /*name*/, const T& value) { add(value); }
+  std::string take() { return std::move(key_); }
+
+private:
+  std::string key_;
+};
+
 std::string key_of(const tasks::ParameterChoice& choice, const tasks::DeviceFacts& facts,
                    const tasks::Shape& shape) {
   const auto& [id, set, axes, scalars, devices, axis_order] = shape;
-  std::string key = id;
-  tasks::append_json(key, static_cast<int>(set));
-  tasks::append_json(key, axes);
-  for (const auto& [name, value] : scalars) {
-    key += name;
-    tasks::append_json(key, value);
-  }
-  tasks::append_json(key, devices);
-  tasks::append_json(key, axis_order);
-  tasks::append_json(key, choice);
-  tasks::append_json(key, facts);
-  return key;
+  KeyWriter key;
+  key.add(id);
+  key.add(set);
+  key.add(axes);
+  key.add(scalars);
+  key.add(devices);
+  key.add(axis_order);
+  key.add(choice);
+  list_fields(key, facts);
+  return key.take();
 }
 
 } // namespace
