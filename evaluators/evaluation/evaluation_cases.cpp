@@ -85,6 +85,23 @@ GiveInputs giver_of_inputs(TaskOnDevice& on_device, const std::vector<RunCase>& 
   };
 }
 
+/// judged_case(), with the worker's own finding.
+CaseResult judged_run(Stage stage, const PlannedCase& planned, const JudgeReply& reply,
+                      const RunReport& report, std::size_t index) {
+  CaseResult result = judged_case(stage, planned, reply);
+  if (result.verdict == Verdict::Correct && index < report.cases.size()) {
+    if (const std::string& differing = report.cases[index].differing; !differing.empty()) {
+      result.verdict = Verdict::Unstable;
+      result.detail =
+          fmt::format("right within tolerance, but a second run on the same input gave other bits "
+                      "in '{}': the kernel has a race, reads memory that was never written, or "
+                      "uses floating-point atomics (their order changes)",
+                      differing);
+    }
+  }
+  return result;
+}
+
 } // namespace
 
 std::vector<RunCase> run_cases_of(const TaskOnDevice& on_device,
@@ -182,26 +199,6 @@ void EvaluationRun::ask_for_repetitions(Stage stage, const std::vector<PlannedCa
   }
 }
 
-CaseResult EvaluationRun::judge_run(Stage stage, const PlannedCase& planned,
-                                    const RunCase& run_case, const RunReport& report,
-                                    std::size_t index) {
-  CaseResult result =
-      judged_case(stage, planned,
-                  on_device_.ask(judge_request(on_device_, planned.shape, planned.seed,
-                                               run_case.salt, run_case.outputs)));
-  if (result.verdict == Verdict::Correct && index < report.cases.size()) {
-    if (const std::string& differing = report.cases[index].differing; !differing.empty()) {
-      result.verdict = Verdict::Unstable;
-      result.detail =
-          fmt::format("right within tolerance, but a second run on the same input gave other bits "
-                      "in '{}': the kernel has a race, reads memory that was never written, or "
-                      "uses floating-point atomics (their order changes)",
-                      differing);
-    }
-  }
-  return result;
-}
-
 bool EvaluationRun::run_and_judge(Stage stage, const std::vector<PlannedCase>& cases,
                                   const BuiltKernel& built) {
   std::vector<tasks::Shape> shapes;
@@ -212,26 +209,35 @@ bool EvaluationRun::run_and_judge(Stage stage, const std::vector<PlannedCase>& c
   on_device_.prepare_reference(shapes);
   std::vector<RunCase> run_list = run_cases_of(on_device_, cases);
   ask_for_repetitions(stage, cases, run_list);
-  std::size_t judged = 0;
-  bool passed = true;
-  const auto judge_up_to = [&](std::size_t end, const RunReport& report) {
-    // A judge that fails once, perhaps after a long wait, is not asked again.
-    for (; judged < std::min(end, cases.size()) && result_.verdict != Verdict::Infrastructure;
-         ++judged) {
-      passed =
-          add_case(judge_run(stage, cases[judged], run_list[judged], report, judged)) && passed;
+  ReferenceJudge::Round round = on_device_.new_round();
+  std::size_t given = 0;
+  const auto give_up_to = [&](std::size_t end) {
+    std::vector<JudgeRequest> requests;
+    for (; given < std::min(end, cases.size()); ++given) {
+      requests.push_back(judge_request(on_device_, cases[given].shape, cases[given].seed,
+                                       run_list[given].salt, run_list[given].outputs));
+    }
+    if (!requests.empty()) {
+      on_device_.give(round, requests);
     }
   };
   const StageOutcome outcome = run_cases(
       built, run_list, 0, on_device_.options.run_timeout, {}, [&](const RunReport& report) {
-        judge_up_to(report.cases.size() - (report.cases.back().fault ? 1 : 0), report);
+        give_up_to(report.cases.size() - (report.cases.back().fault ? 1 : 0));
       });
+  const std::size_t completed =
+      outcome.fault ? std::min(outcome.faulty_case, cases.size()) : cases.size();
+  if (!outcome.cancelled) {
+    give_up_to(completed);
+  }
+  const std::vector<JudgeReply> replies = on_device_.take(round);
   if (outcome.cancelled) {
     return fail(Verdict::Infrastructure, "cancelled");
   }
-  const std::size_t completed =
-      outcome.fault ? std::min(outcome.faulty_case, cases.size()) : cases.size();
-  judge_up_to(completed, outcome.report);
+  bool passed = true;
+  for (std::size_t i = 0; i < replies.size() && result_.verdict != Verdict::Infrastructure; ++i) {
+    passed = add_case(judged_run(stage, cases[i], replies[i], outcome.report, i)) && passed;
+  }
   if (outcome.fault) {
     CaseResult faulty = blank_case(stage, cases[std::min(completed, cases.size() - 1)]);
     faulty.verdict = outcome.fault->verdict;

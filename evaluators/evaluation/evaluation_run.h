@@ -51,8 +51,6 @@ private:
   /// A case may be judged while the next one runs, because none of them is timed.
   bool run_and_judge(tasks::Stage stage, const std::vector<PlannedCase>& cases,
                      const BuiltKernel& built);
-  tasks::CaseResult judge_run(tasks::Stage stage, const PlannedCase& planned,
-                              const RunCase& run_case, const RunReport& report, std::size_t index);
   void ask_for_repetitions(tasks::Stage stage, const std::vector<PlannedCase>& cases,
                            std::vector<RunCase>& run_list) const;
   bool add_case(tasks::CaseResult result); ///< false when the case failed

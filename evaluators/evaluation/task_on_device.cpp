@@ -115,19 +115,27 @@ JudgeReply TaskOnDevice::ask(const JudgeRequest& request) {
 }
 
 std::vector<JudgeReply> TaskOnDevice::ask(const std::vector<JudgeRequest>& requests) {
+  ReferenceJudge::Round round = new_round();
+  give(round, requests);
+  return take(round);
+}
+
+void TaskOnDevice::give(ReferenceJudge::Round& round, const std::vector<JudgeRequest>& requests) {
   tell("", fmt::format("reference.{} answers, and the judge compares", task.torch ? "py" : "cu"),
        judge_timeout(options));
   const SpentTime spent(host->spent.judge_seconds);
-  if (!task.torch) {
-    return host->judge.ask(requests, judge_timeout(options));
-  }
-  std::vector<JudgeReply> replies;
-  for (const JudgeRequest& request : requests) {
-    replies.push_back(host->judge.ask(request, judge_timeout(options), [this](const auto& asked) {
-      return answer_by_torch(asked);
-    }));
-  }
-  return replies;
+  round.give(requests);
+}
+
+std::vector<JudgeReply> TaskOnDevice::take(ReferenceJudge::Round& round) {
+  const SpentTime spent(host->spent.judge_seconds);
+  return round.take();
+}
+
+ReferenceJudge::Round TaskOnDevice::new_round() {
+  return {host->judge, judge_timeout(options),
+          task.torch ? [this](const JudgeRequest& asked) { return answer_by_torch(asked); }
+                     : ReferenceJudge::Outside()};
 }
 
 std::string TaskOnDevice::answer_by_torch(const JudgeRequest& request) {

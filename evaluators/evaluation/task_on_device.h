@@ -55,6 +55,10 @@ struct TaskOnDevice {
   /// Asks the device's judge and adds the time to HostStatistics.
   JudgeReply ask(const JudgeRequest& request);
   std::vector<JudgeReply> ask(const std::vector<JudgeRequest>& requests);
+  /// The two halves of ask(), for questions that the judge gets while a worker runs.
+  void give(ReferenceJudge::Round& round, const std::vector<JudgeRequest>& requests);
+  std::vector<JudgeReply> take(ReferenceJudge::Round& round);
+  ReferenceJudge::Round new_round();
   /// Why PyTorch has no answer; empty: the answer is in the exchange.
   std::string answer_by_torch(const JudgeRequest& request);
   /// Puts inputs of this seed that the module computes into the arena. The result says why they are

@@ -3,6 +3,8 @@
 #include "base/error.h"
 #include "base/text.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace winnow::evaluators {
@@ -34,39 +36,72 @@ void ReferenceJudge::start() {
   ++starts_;
 }
 
-JudgeReply ReferenceJudge::ask(const JudgeRequest& request, std::chrono::milliseconds timeout) {
-  return ask(std::vector{request}, timeout).front();
+ReferenceJudge::Round::~Round() {
+  if (!failure_ && replies_.size() < given_) {
+    judge_.child_.reset(); // its replies would answer the questions of the next round
+  }
+}
+
+void ReferenceJudge::Round::give(const std::vector<JudgeRequest>& requests) {
+  given_ += requests.size();
+  if (failure_) {
+    return;
+  }
+  try {
+    judge_.start();
+    if (outside_) {
+      std::for_each(requests.begin(), requests.end(),
+                    [this](const JudgeRequest& request) { ask_outside(request); });
+      return;
+    }
+    std::string lines;
+    for (const JudgeRequest& request : requests) {
+      lines += encode(request);
+    }
+    if (!judge_.child_->write(lines, timeout_)) {
+      failure_ = judge_.failed("the judge process does not accept requests");
+    }
+  } catch (const std::exception& error) {
+    failure_ = judge_.failed(error.what());
+  }
+}
+
+void ReferenceJudge::Round::ask_outside(const JudgeRequest& request) {
+  if (!failure_) {
+    replies_.push_back(judge_.reply_from_outside(request, timeout_, outside_));
+  }
+  if (!judge_.child_) {
+    failure_ = replies_.back();
+  }
+}
+
+std::vector<JudgeReply> ReferenceJudge::Round::take() {
+  while (!failure_ && replies_.size() < given_) {
+    try {
+      replies_.push_back(judge_.next_reply(timeout_));
+    } catch (const std::exception& error) {
+      replies_.push_back(judge_.failed(error.what()));
+    }
+    if (!judge_.child_) {
+      failure_ = replies_.back();
+    }
+  }
+  replies_.resize(given_, failure_.value_or(JudgeReply()));
+  given_ = 0;
+  return std::exchange(replies_, {});
 }
 
 std::vector<JudgeReply> ReferenceJudge::ask(const std::vector<JudgeRequest>& requests,
                                             std::chrono::milliseconds timeout) {
-  std::string lines;
-  for (const JudgeRequest& request : requests) {
-    lines += encode(request);
-  }
-  std::vector<JudgeReply> replies;
-  try {
-    start();
-    if (!child_->write(lines, timeout)) {
-      return {requests.size(), failed("the judge process does not accept requests")};
-    }
-    while (child_ && replies.size() < requests.size()) {
-      replies.push_back(next_reply(timeout));
-    }
-  } catch (const std::exception& error) {
-    replies.push_back(failed(error.what()));
-  }
-  if (!replies.empty()) {
-    const JudgeReply last = replies.back();
-    replies.resize(requests.size(), last);
-  }
-  return replies;
+  Round round(*this, timeout);
+  round.give(requests);
+  return round.take();
 }
 
-JudgeReply ReferenceJudge::ask(const JudgeRequest& request, std::chrono::milliseconds timeout,
-                               const Outside& outside) {
+JudgeReply ReferenceJudge::reply_from_outside(const JudgeRequest& request,
+                                              std::chrono::milliseconds timeout,
+                                              const Outside& outside) {
   try {
-    start();
     std::optional<std::string> line;
     if (child_->write(encode(request), timeout)) {
       line = child_->read_line(timeout);

@@ -6,9 +6,12 @@
 #include "process/sandbox.h"
 
 #include <chrono>
+#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace winnow::evaluators {
@@ -32,22 +35,45 @@ public:
   /// Starts the child ahead of the first question, so that it creates its context while other work
   /// goes on. Throws Error.
   void start();
-  /// Never throws. If the judge fails, the reply is `infrastructure` with the reason, and the next
-  /// question starts a new child. `timeout`: the child is ended after this time.
-  JudgeReply ask(const JudgeRequest& request, std::chrono::milliseconds timeout);
-  /// One reply for each request. The child has the next question before it answers, so it never
-  /// waits for the coordinator. After a failure all later replies are the same failure. `timeout`
-  /// holds for each reply.
+
+  /// Questions to the child, and its replies. The child has the next question before it answers, so
+  /// it never waits for the coordinator. A judge has one round at a time. Never throws. If the
+  /// judge fails, this and all later replies are `infrastructure` with the reason, and the next
+  /// round starts a new child.
+  class Round {
+  public:
+    /// `timeout`: the child is ended when a reply takes longer. `outside`: empty for a reference in
+    /// the judge. With it, give() waits for the reply.
+    Round(ReferenceJudge& judge, std::chrono::milliseconds timeout, Outside outside = {})
+        : judge_(judge), timeout_(timeout), outside_(std::move(outside)) {}
+    ~Round();                     ///< ends the child if it owes replies
+    Round(const Round&) = delete; // its replies are taken once
+    Round& operator=(const Round&) = delete;
+
+    void give(const std::vector<JudgeRequest>& requests);
+    /// A reply for each question so far.
+    std::vector<JudgeReply> take();
+
+  private:
+    void ask_outside(const JudgeRequest& request);
+
+    ReferenceJudge& judge_;
+    std::chrono::milliseconds timeout_;
+    Outside outside_;
+    std::size_t given_ = 0;
+    std::vector<JudgeReply> replies_;
+    std::optional<JudgeReply> failure_;
+  };
+
   std::vector<JudgeReply> ask(const std::vector<JudgeRequest>& requests,
                               std::chrono::milliseconds timeout);
-  /// As above, for a reference outside of the judge.
-  JudgeReply ask(const JudgeRequest& request, std::chrono::milliseconds timeout,
-                 const Outside& outside);
   /// Number of children that have been started.
   int starts() const { return starts_; }
 
 private:
   JudgeReply next_reply(std::chrono::milliseconds timeout);
+  JudgeReply reply_from_outside(const JudgeRequest& request, std::chrono::milliseconds timeout,
+                                const Outside& outside);
   JudgeReply reply_of(const std::string& line);
   JudgeReply failed(const std::string& why);
 
