@@ -272,6 +272,9 @@ bool ChildProcess::write(std::string_view bytes, std::chrono::milliseconds timeo
   State& state = *state_;
   const Clock::time_point until = std::min(deadline_in(timeout), state.wall_deadline());
   state.to_write = bytes;
+  if (state.process.in) {
+    state.write_some(); // mostly the socket takes all of it at once
+  }
   while (!state.to_write.empty() && state.process.in && !state.over_limit && !state.seen_ended() &&
          Clock::now() < until) {
     state.pump(until);
