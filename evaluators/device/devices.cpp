@@ -14,7 +14,7 @@
 #include "profiling/host_info.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <filesystem>
 #include <iostream>
 
 #include <fmt/format.h>
@@ -63,9 +63,9 @@ std::vector<DeviceReport> probe_gpus() {
   process::Command command;
   command.argv = {executable_path().string(), "_devices"};
   for (const char* kind : {"cuda", "hip"}) {
-    const char* name = driver_library_variable(kind);
-    if (const char* value = std::getenv(name)) {
-      command.environment[name] = value;
+    const std::filesystem::path library = named_driver_library(kind); // the child runs in "/"
+    if (!library.empty()) {
+      command.environment[driver_library_variable(kind)] = library;
     }
   }
   command.limits.wall = kProbeTimeout;

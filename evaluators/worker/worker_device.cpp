@@ -92,7 +92,7 @@ const char* driver_library_variable(std::string_view kind) {
 
 std::filesystem::path named_driver_library(std::string_view kind) {
   const char* library = std::getenv(driver_library_variable(kind));
-  return library == nullptr ? "" : std::filesystem::absolute(library);
+  return library == nullptr || *library == 0 ? "" : std::filesystem::absolute(library);
 }
 
 DeviceName parse_device_name(const std::string& text) {
