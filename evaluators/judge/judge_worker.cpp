@@ -10,6 +10,7 @@
 #include "evaluators/worker/worker_device.h"
 #include "process/sandbox.h"
 
+#include <chrono>
 #include <cstdio>
 #include <iostream>
 #include <set>
@@ -134,6 +135,21 @@ private:
   std::optional<ExpectedOutputs> answer_; ///< the answer to question_, in buffers of device_
 };
 
+/// The coordinator wakes for each write, so quick replies are written together.
+void answer_questions(JudgeWorker& worker) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::seconds kLongestUnwritten{1}; // the coordinator waits for each reply
+  Clock::time_point written = Clock::now();
+  std::string line;
+  while (std::getline(std::cin, line)) {
+    std::cout << encode(worker.answer(decode_judge_request(line)));
+    if (std::cin.rdbuf()->in_avail() <= 0 || Clock::now() - written > kLongestUnwritten) {
+      std::cout << std::flush;
+      written = Clock::now();
+    }
+  }
+}
+
 } // namespace
 
 int judge_worker_main(std::vector<std::string> arguments) {
@@ -141,11 +157,7 @@ int judge_worker_main(std::vector<std::string> arguments) {
     process::enter_sandbox(arguments);
     JudgeWorker worker(take_device_arguments(arguments));
     std::ios::sync_with_stdio(false); // reads whole blocks
-    std::string line;
-    while (std::getline(std::cin, line)) {
-      const JudgeReply reply = worker.answer(decode_judge_request(line));
-      std::cout << encode(reply) << std::flush;
-    }
+    answer_questions(worker);
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "winnow _judge: %s\n", error.what());

@@ -101,7 +101,8 @@ TEST(Protocol, AQuestionForInputsIsToldFromAReport) {
 
 TEST(Protocol, LinesThatAreNotOursAreRefused) {
   RunReport report;
-  for (const char* line : {"", "{", "[]", "null", "{\"case\":0}",
+  for (const char* line : {"", "{", "[]", "null", "{\"case\":0}", R"({"ran":"-1"})",
+                           R"({"ran":"1.5"})", R"({"ran":"1" })", R"({"ran":""})",
                            "{\"case\":-1,\"samples_ns\":[],\"fault\":{\"verdict\":\"fine\"}}"}) {
     EXPECT_FALSE(add_line(report, line)) << line;
   }
@@ -119,6 +120,33 @@ TEST(Protocol, JudgeReplyKeepsNanAndInfinity) {
   EXPECT_TRUE(std::isinf(read.max_error_ratio));
   EXPECT_TRUE(std::isnan(read.mismatch->got));
   EXPECT_DOUBLE_EQ(read.mismatch->expected, 1.25e-300);
+}
+
+TEST(Protocol, AReportThatSaysNothingIsShort) {
+  RunCaseReport ran;
+  ran.index = 7;
+  EXPECT_EQ(encode(ran), "{\"ran\":\"7\"}\n");
+  RunReport report;
+  EXPECT_TRUE(add_line(report, encode(ran)));
+  ASSERT_EQ(report.cases.size(), 1U);
+  EXPECT_EQ(report.cases[0].index, 7U);
+  ran.differing = "y";
+  EXPECT_TRUE(add_line(report, encode(ran)));
+  EXPECT_EQ(report.cases.at(1).differing, "y");
+}
+
+TEST(Protocol, AReplyThatAllIsRightIsShort) {
+  JudgeReply reply;
+  reply.verdict = tasks::Verdict::Correct;
+  reply.max_error_ratio = 0.1 + 0.2;
+  EXPECT_EQ(encode(reply), "{\"correct\":\"0.30000000000000004\"}\n");
+  const JudgeReply read = decode_judge_reply(encode(reply));
+  EXPECT_EQ(read.verdict, tasks::Verdict::Correct);
+  EXPECT_EQ(read.max_error_ratio, reply.max_error_ratio);
+  reply.max_error_ratio = std::nan("");
+  EXPECT_TRUE(std::isnan(decode_judge_reply(encode(reply)).max_error_ratio));
+  EXPECT_THROW(decode_judge_reply(R"({"correct":"fine"})"), std::exception);
+  EXPECT_THROW(decode_judge_reply(R"({"correct":"inf"})"), std::exception);
 }
 
 TEST(Arena, IsSharedFixedInSizeAndChecked) {
