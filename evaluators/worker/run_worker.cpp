@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <iostream>
 #include <string>
+#include <utility>
 
 #include <unistd.h>
 
@@ -54,10 +55,11 @@ public:
       run_cases();
     }
     if (!device_->usable()) {
+      say(std::exchange(unsaid_, {}));
       return false;
     }
-    say(encode_findings(device_->findings()));
-    say(encode_end());
+    unsaid_ += encode_findings(device_->findings()) + encode_end();
+    say(std::exchange(unsaid_, {}));
     return true;
   }
 
@@ -173,7 +175,7 @@ private:
     report.index = current_;
     report.fault = fault;
     report.rival = timed_ != nullptr ? timed_->running_rival() : std::nullopt;
-    say(encode(report));
+    say(unsaid_ + encode(report));
   }
 
   void say(const std::string& line) const {
@@ -207,10 +209,17 @@ private:
     return result;
   }
 
-  /// With all that was printed since the last report.
+  /// With all that was printed since the last report. The coordinator wakes for each write. So a
+  /// report waits for the end of the answer, unless the outputs are judged during the next case.
   void tell(RunCaseReport& report) {
     report.printed = printed_.take();
-    say(encode(report));
+    unsaid_ += encode(report);
+    const RunCase& told = request_.cases[report.index];
+    const bool judged_meanwhile =
+        !told.sampling && !told.counters && report.index + 1 < request_.cases.size();
+    if (report.fault || judged_meanwhile) {
+      say(std::exchange(unsaid_, {}));
+    }
   }
 
   void run_steps(const RunCase& run_case, RunCaseReport& result) {
@@ -292,6 +301,7 @@ private:
   WorkerDevice spec_;
   ArenaView arena_;
   PrintedText printed_;
+  std::string unsaid_; ///< lines of the answer that are not written yet
   RunRequest request_;
   std::unique_ptr<Device> device_;
   const TimedRuns* timed_ = nullptr; ///< that run now, or nullptr

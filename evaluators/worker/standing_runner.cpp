@@ -18,7 +18,7 @@ using std::chrono::milliseconds;
 
 // A context takes 0.2 to 0.4 s; a cold driver takes longer.
 constexpr milliseconds kStartTimeout{60'000};
-constexpr milliseconds kPoll{50};
+constexpr milliseconds kPoll{250}; // interval between calls of `cancelled`
 // The parent's deadline is later, so that the worker notices its own deadline first and names the
 // kernel.
 constexpr milliseconds kStandingGrace{3000};
