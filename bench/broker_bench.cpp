@@ -5,6 +5,7 @@
 // moments instead, half of the times with the loss of all that it stored, and counts the results of
 // each request. Needs nats-server and libwinnow_nats.so.
 #include "base/error.h"
+#include "bench/process_usage.h"
 #include "remote/remote_evaluations.h"
 #include "remote/testing/nats_server_fake.h"
 #include "remote/testing/pool_fake.h"
@@ -13,9 +14,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <random>
 #include <string>
 #include <thread>
@@ -23,6 +25,7 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <unistd.h>
 
 namespace {
 
@@ -81,34 +84,47 @@ private:
   double seconds_of_one_ = 0;
 };
 
-/// How long simulated workers have judged, and have waited between two jobs.
+/// When simulated workers have judged.
 class WorkTime {
 public:
-  void add(Clock::duration work, Clock::duration wait) {
+  struct Job {
+    Clock::time_point begin, end;
+  };
+  void add(const Job& job) {
     const std::lock_guard lock(mutex_);
-    work_ += work;
-    wait_ += wait;
-    ++jobs_;
+    jobs_.push_back(job);
   }
-  /// Of the time between a worker's first job and its last one.
-  double busy_share() const {
-    const std::lock_guard lock(mutex_);
-    return std::chrono::duration<double>(work_) / std::chrono::duration<double>(work_ + wait_);
-  }
-  int jobs() const {
-    const std::lock_guard lock(mutex_);
-    return jobs_;
-  }
-  void reset() {
-    const std::lock_guard lock(mutex_);
-    work_ = wait_ = {};
-    jobs_ = 0;
+  /// Those that had not ended then, in the order in which they began.
+  std::vector<Job> jobs_since(Clock::time_point since) const {
+    std::vector<Job> jobs;
+    {
+      const std::lock_guard lock(mutex_);
+      std::copy_if(jobs_.begin(), jobs_.end(), std::back_inserter(jobs),
+                   [&](const Job& job) { return job.end > since; });
+    }
+    std::sort(jobs.begin(), jobs.end(),
+              [](const Job& a, const Job& b) { return a.begin < b.begin; });
+    return jobs;
   }
 
 private:
-  mutable std::mutex mutex_; ///< guards the members below
-  Clock::duration work_{}, wait_{};
-  int jobs_ = 0;
+  mutable std::mutex mutex_; ///< guards jobs_
+  std::vector<Job> jobs_;
+};
+
+/// The share of the time between the two at which `workers` worked at these jobs.
+double busy_share(const std::vector<WorkTime::Job>& jobs, int workers, Clock::time_point from,
+                  Clock::time_point to) {
+  Clock::duration work{};
+  for (const WorkTime::Job& job : jobs) {
+    work += std::max(std::min(job.end, to) - std::max(job.begin, from), Clock::duration());
+  }
+  return std::chrono::duration<double>(work) / std::chrono::duration<double>(to - from) / workers;
+}
+
+/// CPU seconds so far.
+struct CpuTime {
+  double coordinator = 0, workers = 0, broker = 0;
 };
 
 /// Sleeps as long as a job takes, and answers. A canary needs an answer of its own.
@@ -124,9 +140,7 @@ public:
     const bool is_canary = request.text.find("// kernel") == std::string::npos;
     auto result = is_canary ? std::vector<tasks::Evaluation>() : results_->next();
     result = result.empty() ? remote::test::judge_correct(request, stop) : std::move(result);
-    const auto end = Clock::now();
-    times_->add(end - start, start - ended_.value_or(start));
-    ended_ = end;
+    times_->add({start, Clock::now()});
     return result;
   }
 
@@ -134,8 +148,16 @@ private:
   milliseconds time_;
   Results* results_;
   WorkTime* times_;
-  std::optional<Clock::time_point> ended_; ///< the job before
 };
+
+/// The threads of this process.
+std::vector<int> own_threads() {
+  std::vector<int> threads;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
+    threads.push_back(std::stoi(entry.path().filename().string()));
+  }
+  return threads;
+}
 
 /// A coordinator and workers at one broker.
 class Pool {
@@ -147,12 +169,6 @@ public:
                              server.address_of("coordinator"), session_.id())) {
     transport_->prepare("pool");
     transport_->set_pool_rules("pool", encode(session_.rules));
-    for (const remote::WorkerIdentity& identity : identities(workers)) {
-      connections_.push_back(
-          remote::nats_transports().worker(server.address_of(identity.name), identity));
-      workers_.push_back(std::make_unique<remote::test::WorkerOnThread>(
-          *connections_.back(), SleepingJudge(time, made_, times_), false, false));
-    }
     evaluations_ = std::make_unique<remote::RemoteEvaluations>(
         remote::RemoteEvaluations::Setup{*transport_,
                                          roster_,
@@ -160,6 +176,13 @@ public:
                                          results_.taker(),
                                          [](const std::string& line) { std::puts(line.c_str()); },
                                          {}});
+    coordinator_threads_ = own_threads();
+    for (const remote::WorkerIdentity& identity : identities(workers)) {
+      connections_.push_back(
+          remote::nats_transports().worker(server.address_of(identity.name), identity));
+      workers_.push_back(std::make_unique<remote::test::WorkerOnThread>(
+          *connections_.back(), SleepingJudge(time, made_, times_), false, false));
+    }
   }
 
   /// How many requests had one result that is no fault.
@@ -171,22 +194,35 @@ public:
     }));
   }
 
-  /// How long the jobs take, submitted all at once.
-  double seconds_of(int jobs) {
-    const std::size_t before = results_.all().size();
+  std::vector<evaluators::EvaluationRequest> new_requests(int count) {
     std::vector<evaluators::EvaluationRequest> requests;
-    for (int i = 0; i < jobs; ++i) {
+    for (int i = 0; i < count; ++i) {
       requests.push_back(remote::test::request_of("kernel " + std::to_string(next_++)));
     }
+    return requests;
+  }
+  double seconds_of(int jobs) { return seconds_of(new_requests(jobs)); }
+  /// How long the jobs take, submitted all at once.
+  double seconds_of(std::vector<evaluators::EvaluationRequest> requests) {
+    const std::size_t all = results_.all().size() + requests.size();
     const auto start = Clock::now();
     for (evaluators::EvaluationRequest& request : requests) {
       evaluations_->submit(std::move(request));
     }
-    while (!results_.wait_for(before + static_cast<std::size_t>(jobs))) {
+    while (!results_.wait_for(all)) {
     }
     return seconds_since(start);
   }
-  WorkTime& times() { return times_; }
+  const WorkTime& times() const { return times_; }
+  CpuTime cpu_time(int broker) const {
+    CpuTime time;
+    for (const int thread : coordinator_threads_) {
+      time.coordinator += bench::cpu_seconds_of_thread(thread);
+    }
+    time.workers = bench::usage_of(getpid()).cpu_seconds - time.coordinator;
+    time.broker = bench::usage_of(broker).cpu_seconds;
+    return time;
+  }
   double seconds_of_one_result() const { return made_.seconds_of_one(); }
 
 private:
@@ -194,11 +230,12 @@ private:
   WorkTime times_;
   remote::RemoteSession session_{"pool", remote::test::pool_rules(), "bench"};
   std::unique_ptr<remote::CoordinatorTransport> transport_;
-  std::vector<std::unique_ptr<remote::WorkerTransport>> connections_;
-  std::vector<std::unique_ptr<remote::test::WorkerOnThread>> workers_;
   remote::WorkerRoster roster_{"pool"};
   remote::test::Results results_;
   std::unique_ptr<remote::RemoteEvaluations> evaluations_;
+  std::vector<int> coordinator_threads_;
+  std::vector<std::unique_ptr<remote::WorkerTransport>> connections_;
+  std::vector<std::unique_ptr<remote::test::WorkerOnThread>> workers_;
   int next_ = 0;
 };
 
@@ -226,12 +263,26 @@ void measure_share(const remote::test::NatsServerFake& server, const Options& op
   Pool pool(server, options.workers, milliseconds(options.job_ms),
             with_second_answers(options.workers + options.jobs));
   pool.seconds_of(options.workers);
-  pool.times().reset();
-  const double seconds = pool.seconds_of(options.jobs);
-  std::printf("%d workers, %d requests of %d ms: %.2f s, %d jobs with second answers and canaries, "
-              "workers busy %.1f %% of the time\n",
-              options.workers, options.jobs, options.job_ms, seconds, pool.times().jobs(),
-              100 * pool.times().busy_share());
+  auto requests = pool.new_requests(options.jobs);
+  const CpuTime before = pool.cpu_time(server.process_id());
+  const auto start = Clock::now();
+  const double seconds = pool.seconds_of(std::move(requests));
+  const auto end = Clock::now();
+  const CpuTime after = pool.cpu_time(server.process_id());
+  const auto jobs = pool.times().jobs_since(start);
+  // Until then each worker could have a job: second answers and canaries follow.
+  const auto last_request = jobs.at(static_cast<std::size_t>(options.jobs) - 1).begin;
+  const double ms_for_each = 1e3 / static_cast<double>(jobs.size());
+  std::printf("%d workers, %d requests of %d ms: %.2f s, %zu jobs with second answers and "
+              "canaries\nworkers busy %.1f %% of the time until as many jobs have begun as there "
+              "are requests, %.1f %% of all the time\nCPU for each job: coordinator %.2f ms, "
+              "workers %.2f ms, broker %.2f ms\n",
+              options.workers, options.jobs, options.job_ms, seconds, jobs.size(),
+              100 * busy_share(jobs, options.workers, start, last_request),
+              100 * busy_share(jobs, options.workers, start, end),
+              ms_for_each * (after.coordinator - before.coordinator),
+              ms_for_each * (after.workers - before.workers),
+              ms_for_each * (after.broker - before.broker));
 }
 
 /// Returns whether each job had one result.
