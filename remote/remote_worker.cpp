@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "remote/error_text.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -125,7 +126,7 @@ void RemoteWorker::check_rules(const PoolRules& rules) const {
 void RemoteWorker::fetch_one() {
   {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, draining_.get_token(), [this] { return held_.size() < setup_.most_held; });
+    changed_.wait(lock, draining_.get_token(), [this] { return has_room(); });
   }
   if (draining_.stop_requested()) {
     return;
@@ -133,6 +134,15 @@ void RemoteWorker::fetch_one() {
   if (std::optional<DeliveredJob> job = setup_.transport.fetch(setup_.fetch_wait)) {
     accept(*job);
   }
+}
+
+/// Whether a device is free for another job, and the broker takes results. The caller holds the
+/// mutex.
+bool RemoteWorker::has_room() const {
+  const auto at_work = std::count_if(held_.begin(), held_.end(),
+                                     [](const auto& held) { return !held.second.is_done; });
+  return static_cast<std::size_t>(at_work) < setup_.most_held &&
+         held_.size() < 2 * setup_.most_held;
 }
 
 void RemoteWorker::accept(const DeliveredJob& job) {
@@ -214,7 +224,7 @@ void RemoteWorker::hold_sitting(const evaluators::SittingRequest& request, const
         }
       });
   if (stop.stop_requested()) {
-    send({job, {}, kCancelled});
+    send({job, kCancelled});
     return;
   }
   {
@@ -223,7 +233,7 @@ void RemoteWorker::hold_sitting(const evaluators::SittingRequest& request, const
       answer.id = found->second.request_id;
     }
   }
-  send({job, encode(answer), {}});
+  send({.job = job, .fault = {}, .result = encode(answer)});
 }
 
 void RemoteWorker::add(Held held) {

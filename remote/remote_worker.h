@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -23,15 +24,16 @@ namespace winnow::remote {
 
 /// Fetches jobs of a pool, has them evaluated on this machine, and sends the results. A result is
 /// stored at the broker before its job is finished there, so no result is lost when a worker dies.
+/// The next job is fetched while a result is sent.
 class RemoteWorker {
 public:
   struct Setup {
     WorkerTransport& transport;
     /// On the devices of this machine.
     evaluators::EvaluationsFactory evaluations;
-    Heartbeat self;                              ///< `held` and `last_fault` are filled in
-    std::string name = {};                       ///< of this worker
-    std::size_t most_held = 1;                   ///< jobs at a time
+    Heartbeat self;            ///< `held` and `last_fault` are filled in
+    std::string name = {};     ///< of this worker
+    std::size_t most_held = 1; ///< jobs at a time, besides those whose result is being sent
     std::function<void(const std::string&)> say; ///< a line for people; any thread
     /// A job that takes longer goes to another worker. A sitting: without a step for so long.
     std::chrono::milliseconds hard_limit{900'000};
@@ -66,18 +68,22 @@ private:
     std::string publication;               ///< Job::publication
     Clock::time_point step = Clock::now(); ///< the last sign of progress
     int made = 0, all = 0;                 ///< HeldJob
+    bool is_done = false;                  ///< its result is being sent
     bool cancelled = false;
     std::stop_source stop; ///< of a sitting
   };
   struct Outgoing {
     std::string job;
-    std::string result; ///< empty: the job goes back, or nobody wants it
-    std::string fault;
+    std::string fault; ///< empty: there is a result
+    /// Of an evaluation, until the sending thread encodes it.
+    std::optional<evaluators::EvaluationResult> evaluation = {};
+    std::string result = {}; ///< empty: the job goes back, or nobody wants it
   };
 
   void wait_for_pool();
   void check_rules(const PoolRules& rules) const;
   void fetch_one();
+  bool has_room() const;
   bool has_again(const DeliveredJob& job);
   void accept(const DeliveredJob& job);
   std::shared_ptr<const tasks::Task> task_of(const std::string& digest);

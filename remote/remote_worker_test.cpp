@@ -2,6 +2,7 @@
 #include "remote/testing/broker_fake.h"
 #include "remote/testing/pool_fake.h"
 
+#include <atomic>
 #include <latch>
 
 #include <gmock/gmock.h>
@@ -105,6 +106,50 @@ TEST_F(RemoteWorkerTest, FinishesWhatItHoldsBeforeItEnds) {
   worker.drain_and_join();
   EXPECT_EQ(broker_.stored_results(), 1);
   EXPECT_EQ(broker_.queued(), 1U); // the later one
+}
+
+TEST_F(RemoteWorkerTest, BeginsTheNextJobWhileAResultIsStored) {
+  set_rules(test::pool_rules());
+  std::latch begun(2);
+  test::WorkerOnThread worker(*transport_, [&](const auto& request, const auto& stop) {
+    begun.count_down();
+    return judge_correct(request, stop);
+  });
+  broker_.confirm_results(false);
+  Job job;
+  job.request = encode(test::request_of("kernel"));
+  publish("first", encode(job));
+  publish("second", encode(job));
+  for (int i = 0; i < 500 && !begun.try_wait(); ++i) {
+    std::this_thread::sleep_for(milliseconds(10));
+  }
+  EXPECT_TRUE(begun.try_wait());
+  EXPECT_EQ(broker_.queued(), 2U); // until the broker has the results
+  broker_.confirm_results(true);
+  worker.drain_and_join();
+  EXPECT_EQ(broker_.queued(), 0U);
+}
+
+TEST_F(RemoteWorkerTest, HoldsNoThirdJobWhileAResultIsStored) {
+  set_rules(test::pool_rules());
+  std::atomic<int> begun = 0;
+  test::WorkerOnThread worker(*transport_, [&](const auto& request, const auto& stop) {
+    ++begun;
+    return judge_correct(request, stop);
+  });
+  broker_.confirm_results(false);
+  Job job;
+  job.request = encode(test::request_of("kernel"));
+  for (const char* name : {"first", "second", "third"}) {
+    publish(name, encode(job));
+  }
+  for (int i = 0; i < 500 && begun < 2; ++i) {
+    std::this_thread::sleep_for(milliseconds(10));
+  }
+  std::this_thread::sleep_for(milliseconds(100));
+  EXPECT_EQ(begun, 2);
+  broker_.confirm_results(true);
+  worker.drain_and_join();
 }
 
 TEST_F(RemoteWorkerTest, KeepsAResultUntilTheBrokerIsBack) {

@@ -28,21 +28,18 @@ void RemoteWorker::take(evaluators::EvaluationResult result) {
   const std::string job = result.id;
   std::string fault = fault_of(result);
   if (!fault.empty()) {
-    send({job, {}, std::move(fault)});
-    return;
+    send({job, std::move(fault)});
+  } else {
+    send({job, {}, std::move(result)});
   }
-  {
-    const std::lock_guard lock(mutex_);
-    if (const auto found = held_.find(job); found != held_.end()) {
-      result.id = found->second.request_id;
-    }
-  }
-  send({job, encode(result), {}});
 }
 
 void RemoteWorker::send(Outgoing outgoing) {
   {
     const std::lock_guard lock(mutex_);
+    if (const auto found = held_.find(outgoing.job); found != held_.end()) {
+      found->second.is_done = outgoing.fault.empty();
+    }
     outgoing_.push_back(std::move(outgoing));
   }
   changed_.notify_all();
@@ -64,6 +61,10 @@ void RemoteWorker::send_results(const std::stop_token& stop) {
         continue; // another worker has the job now
       }
       held = found->second;
+    }
+    if (next.evaluation) {
+      next.evaluation->id = held.request_id;
+      next.result = encode(*next.evaluation);
     }
     deliver(next, held, stop);
     forget(held);

@@ -179,7 +179,7 @@ public:
   void extend(const DeliveredJob& /*job*/) override { locked(); }
   void publish_result(const JobAddress& address, const std::string& message_id,
                       const std::string& body) override {
-    const auto lock = locked();
+    auto lock = locked();
     if (broker_.message_ids_.insert(message_id).second) {
       const std::uint64_t sequence = ++broker_.last_sequence_;
       broker_.results_.push_back({address.session,
@@ -189,6 +189,7 @@ public:
       ++broker_.stored_results_;
       broker_.changed_.notify_all();
     }
+    broker_.changed_.wait(lock, [this] { return broker_.confirms_; });
   }
   void finish(const DeliveredJob& job) override { remove(job); }
   void give_back(const DeliveredJob& job, milliseconds delay) override {
@@ -290,6 +291,14 @@ void BrokerFake::come_back(bool empty) {
       tasks_.clear();
       dead_.clear();
     }
+  }
+  changed_.notify_all();
+}
+
+void BrokerFake::confirm_results(bool confirms) {
+  {
+    const std::lock_guard lock(mutex_);
+    confirms_ = confirms;
   }
   changed_.notify_all();
 }

@@ -31,6 +31,8 @@ public:
   void come_back(bool empty);
   /// The leases of the worker's jobs end.
   void lose_worker(const std::string& name);
+  /// False: a worker that stores a result waits until the broker confirms again.
+  void confirm_results(bool confirms);
   void take_at_most(std::size_t message_bytes);
   /// From now on no worker gets the jobs that are queued, although the broker keeps them.
   void strand_jobs();
@@ -67,7 +69,7 @@ private:
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  bool is_up_ = true;
+  bool is_up_ = true, confirms_ = true;
   std::size_t max_message_bytes_ = std::size_t{8} << 20U;
   std::uint64_t reconnections_ = 0, last_sequence_ = 0;
   int publications_ = 0, stored_results_ = 0;
