@@ -83,7 +83,8 @@ void RemoteEvaluations::handle(const ArrivedResult& result) {
     return;
   }
   setup_.transport.acknowledge(result);
-  setup_.transport.withdraw(pending->address); // its worker may have died before it finished
+  const std::lock_guard lock(mutex_);
+  finished_.emplace(result.job, pending->address);
 }
 
 /// Every result that counts comes through here.

@@ -37,11 +37,7 @@ void RemoteEvaluations::send_jobs() {
     {
       std::unique_lock lock(mutex_);
       changed_.wait_for(lock, until_next_job(), [this] {
-        const auto is_new = [](const auto& entry) {
-          return entry.second.publish_at == Clock::time_point();
-        };
-        return stopping_ || is_rescheduled_ || !arrived_.empty() || !faults_.empty() ||
-               std::any_of(pending_.begin(), pending_.end(), is_new);
+        return stopping_ || is_rescheduled_ || !arrived_.empty() || !faults_.empty();
       });
       if (stopping_) {
         return;
@@ -226,6 +222,23 @@ void RemoteEvaluations::after_reconnection() {
   setup_.warn("the broker is there again; jobs that it has lost are published again");
 }
 
+/// A worker finishes its job after the result, and may die in between. Then the job must go before
+/// its lease ends. Hardly any job is left, so this looks for all at once.
+void RemoteEvaluations::withdraw_finished() {
+  std::vector<JobAddress> finished;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [job, address] : finished_) {
+      finished.push_back(address);
+    }
+  }
+  setup_.transport.withdraw_all(finished);
+  const std::lock_guard lock(mutex_);
+  for (const JobAddress& address : finished) {
+    finished_.erase(address.job);
+  }
+}
+
 void RemoteEvaluations::tend() {
   if (Clock::now() - tended_ < kTendEvery) {
     return;
@@ -233,6 +246,7 @@ void RemoteEvaluations::tend() {
   tended_ = Clock::now();
   setup_.roster.update(setup_.transport);
   tend_answers();
+  withdraw_finished();
   for (const JobAddress& dead : setup_.transport.dead_jobs()) {
     if (!find(dead.job)) { // a request to come may ask for the job again
       setup_.transport.withdraw(dead);

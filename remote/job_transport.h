@@ -89,6 +89,9 @@ public:
   virtual bool is_stranded(const JobAddress& address) = 0;
   /// Removes the job, also from the worker that has it. Does nothing if there is no such job.
   virtual void withdraw(const JobAddress& address) = 0;
+  /// As withdraw() for each of these jobs of this session. Costs one look at the broker if it has
+  /// none of them any more.
+  virtual void withdraw_all(const std::vector<JobAddress>& addresses) = 0;
   /// Removes the results of this session, and what prepare() made for it.
   virtual void end_session() = 0;
   /// Tells the workers that nobody waits for the job any more. `job` empty: for all of the session.

@@ -71,7 +71,9 @@ void RemoteEvaluations::insert(Pending pending) {
       arrived_.push_back(std::move(early->second));
       early_.erase(early);
     }
+    finished_.erase(job); // it begins anew
     pending_[job] = std::move(pending);
+    is_rescheduled_ = true;
   }
   changed_.notify_all();
 }
@@ -105,6 +107,7 @@ SittingAnswer RemoteEvaluations::hold(const SittingRequest& request, const std::
       return failed_sittings(request, "cancelled");
     }
     pending_[job] = std::move(pending);
+    is_rescheduled_ = true;
   }
   changed_.notify_all();
   return wait_for_answer(request, job, std::move(answer), stop, progress);
@@ -152,15 +155,19 @@ void RemoteEvaluations::stop() {
   sender_.join();
   receiver_.join();
   const std::lock_guard lock(mutex_);
-  const std::map<std::string, Pending> dropped = std::exchange(pending_, {});
+  std::vector<JobAddress> left;
+  for (const auto& [job, pending] : std::exchange(pending_, {})) {
+    left.push_back(pending.address);
+  }
+  for (const auto& [pending, fault] : std::exchange(faults_, {})) {
+    left.push_back(pending.address);
+  }
+  for (const auto& [job, address] : std::exchange(finished_, {})) {
+    left.push_back(address);
+  }
   try {
     setup_.transport.cancel("");
-    for (const auto& [job, pending] : dropped) {
-      setup_.transport.withdraw(pending.address);
-    }
-    for (const auto& [pending, fault] : std::exchange(faults_, {})) {
-      setup_.transport.withdraw(pending.address);
-    }
+    setup_.transport.withdraw_all(left);
     setup_.transport.end_session();
   } catch (const Error& error) {
     setup_.warn("the broker keeps the jobs of this session for up to a week: " +

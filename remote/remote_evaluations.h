@@ -123,6 +123,7 @@ private:
   bool hand_over(const JobAddress& address, const std::string& body);
   void count_publication(const std::string& job, bool is_taken);
   void after_reconnection();
+  void withdraw_finished();
   void tend();
   void complain(const std::string& trouble);
   void fail_all(const std::string& fault);
@@ -183,10 +184,12 @@ private:
 
   mutable std::mutex mutex_; ///< guards the members below, except the threads
   std::condition_variable changed_;
-  std::map<std::string, Pending> pending_;              ///< by job
-  std::map<std::string, ArrivedResult> early_;          ///< by job: of a request to come
-  std::size_t early_bytes_ = 0;                         ///< of their bodies
-  std::set<std::string> answered_;                      ///< jobs whose result counts
+  std::map<std::string, Pending> pending_;     ///< by job
+  std::map<std::string, ArrivedResult> early_; ///< by job: of a request to come
+  std::size_t early_bytes_ = 0;                ///< of their bodies
+  std::set<std::string> answered_;             ///< jobs whose result counts
+  /// By job: a worker may have died between its result and the end of the job.
+  std::map<std::string, JobAddress> finished_;
   std::vector<ArrivedResult> arrived_;                  ///< for the sending thread
   std::vector<std::pair<Pending, std::string>> faults_; ///< for the sending thread
   struct Best {

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -108,7 +109,9 @@ public:
     const bool was_delivered = number <= info->Delivered.Stream;
     const auto known = static_cast<std::int64_t>(info->NumPending) + info->NumAckPending;
     jsConsumerInfo_Destroy(info);
-    return was_delivered && jobs_of(address) > known;
+    const auto jobs =
+        subjects_of(address.trusted, pool_subject(address.pool, address.trusted) + ".>").size();
+    return was_delivered && static_cast<std::int64_t>(jobs) > known;
   }
   /// Deletes the message by its number. Not by js_PurgeStream() with a subject: after that, server
   /// 2.9.10 hands the other jobs of the consumer out no more.
@@ -122,6 +125,23 @@ public:
         js_DeleteMsg(nats_.stream_context(), stream_of(address.trusted), number, nullptr, &code);
     if (code == jsErrCode{}) { // otherwise its worker was faster
       nats_.require(deleted, "withdraw a job");
+    }
+  }
+  void withdraw_all(const std::vector<JobAddress>& addresses) override {
+    for (const bool trusted : {false, true}) {
+      std::optional<std::set<std::string>> left;
+      for (const JobAddress& address : addresses) {
+        if (address.trusted != trusted) {
+          continue;
+        }
+        if (!left) {
+          left = subjects_of(trusted,
+                             pool_subject(address.pool, trusted) + "." + address.session + ".>");
+        }
+        if (left->contains(job_subject(address))) {
+          withdraw(address);
+        }
+      }
     }
   }
   void end_session() override {
@@ -216,19 +236,22 @@ private:
     return natsMsg_GetSequence(OwnedMessage(message).get());
   }
 
-  /// How many jobs the server has of this pool, for workers of this kind.
-  std::int64_t jobs_of(const JobAddress& address) {
-    const std::string subjects = pool_subject(address.pool, address.trusted) + ".>";
+  /// Of the jobs that the server has.
+  std::set<std::string> subjects_of(bool trusted, const std::string& filter) {
     jsOptions options;
     jsOptions_Init(&options);
-    options.Stream.Info.SubjectsFilter = subjects.c_str();
+    options.Stream.Info.SubjectsFilter = filter.c_str();
     jsStreamInfo* info = nullptr;
-    nats_.require(js_GetStreamInfo(&info, nats_.stream_context(), stream_of(address.trusted),
-                                   &options, nullptr),
-                  "count the jobs of a pool");
-    const int count = info->State.Subjects == nullptr ? 0 : info->State.Subjects->Count;
+    nats_.require(
+        js_GetStreamInfo(&info, nats_.stream_context(), stream_of(trusted), &options, nullptr),
+        "list the jobs of a pool");
+    std::set<std::string> subjects;
+    const jsStreamStateSubjects* found = info->State.Subjects;
+    for (int i = 0; found != nullptr && i < found->Count; ++i) {
+      subjects.insert(found->List[i].Subject);
+    }
     jsStreamInfo_Destroy(info);
-    return count;
+    return subjects;
   }
 
   void make_stream(const StreamPlan& plan) {

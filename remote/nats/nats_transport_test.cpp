@@ -113,6 +113,19 @@ TEST_F(NatsTransport, CarriesManyResultsAtOnce) {
   EXPECT_EQ(count, 100U);
 }
 
+TEST_F(NatsTransport, WithdrawsTheJobsThatAreLeft) {
+  const auto worker = connect("a", "pool");
+  for (const char* name : {"1", "2", "3"}) {
+    coordinator_->publish(job(name), "body");
+  }
+  coordinator_->withdraw(job("1"));
+  coordinator_->withdraw_all({job("1"), job("2")});
+  const auto left = worker->fetch(kNow);
+  ASSERT_TRUE(left);
+  EXPECT_EQ(left->address, job("3"));
+  EXPECT_FALSE(worker->fetch(kNow));
+}
+
 TEST_F(NatsTransport, AWithdrawnJobEndsEvenAtAWorker) {
   const auto worker = connect("a", "pool");
   coordinator_->publish(job("1"), "body");

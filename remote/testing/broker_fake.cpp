@@ -69,6 +69,11 @@ public:
     const auto lock = locked();
     broker_.jobs_.remove_if([&](const auto& job) { return job.address == address; });
   }
+  void withdraw_all(const std::vector<JobAddress>& addresses) override {
+    locked();
+    std::for_each(addresses.begin(), addresses.end(),
+                  [this](const JobAddress& address) { withdraw(address); });
+  }
   void end_session() override {
     const auto lock = locked();
     broker_.results_.remove_if([&](const auto& result) { return result.session == session_; });
