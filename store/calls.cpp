@@ -6,6 +6,9 @@
 #include "store/row_columns.h"
 #include "store/run_store_state.h"
 
+#include <algorithm>
+#include <utility>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -71,9 +74,13 @@ json define_task(const tasks::Task& task) {
 }
 
 RowId add_prompt(Database& database, const std::string& text, const std::string& digest) {
-  Query(database, "INSERT INTO prompts (digest, text) VALUES (?, ?) ON CONFLICT DO NOTHING")
-      .bind(digest, text)
-      .run();
+  const auto inserted =
+      Query(database, "INSERT INTO prompts (digest, text) VALUES (?, ?) ON CONFLICT DO NOTHING")
+          .bind(digest, text)
+          .insert();
+  if (inserted) {
+    return *inserted;
+  }
   Query query(database, "SELECT id FROM prompts WHERE digest = ?");
   query.bind(digest).next();
   return query.integer("id");
@@ -89,26 +96,67 @@ json* message_text(json& message) {
   return nullptr;
 }
 
-/// Replaces the message texts in `request` by references. Also returns the texts' prompt rows by
-/// position.
-std::pair<json, std::vector<std::pair<std::int64_t, RowId>>> store_prompts(Database& database,
-                                                                           json request) {
-  std::vector<std::pair<std::int64_t, RowId>> prompts;
-  if (!request.is_object() || !request.contains("messages")) {
-    return {std::move(request), prompts};
+/// Appends a text as json_line() writes it. Prompts are long, and json_line() decodes each byte.
+void append_quoted(std::string& line, const std::string& text) {
+  const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+  const auto is_special = [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\';
+  };
+  if (!std::all_of(text.begin(), text.end(), is_ascii) && find_invalid_utf8(text)) {
+    line += json_line(text);
+    return;
   }
+  line += '"';
+  for (auto at = text.begin(); at != text.end();) {
+    const auto special = std::find_if(at, text.end(), is_special);
+    line.append(at, special);
+    at = special;
+    if (at != text.end()) {
+      const std::string escaped = json_line(std::string(1, *at++)); // with quotes
+      line.append(escaped, 1, escaped.size() - 2);
+    }
+  }
+  line += '"';
+}
+
+/// A request as the store keeps it.
+struct StoredRequest {
+  std::string line;                                         ///< with references to its texts
+  std::string digest;                                       ///< of the request with its texts
+  std::vector<std::pair<std::int64_t, RowId>> prompts = {}; ///< by position
+};
+
+StoredRequest store_prompts(Database& database, json request) {
+  struct Text {
+    std::string content, reference;
+  };
+  std::vector<Text> texts;
+  StoredRequest stored;
   std::int64_t position = 0;
-  for (json& message : request["messages"]) {
+  const bool has_messages = request.is_object() && request.contains("messages");
+  json none = json::array();
+  for (json& message : has_messages ? request["messages"] : none) {
     json* text = message_text(message);
     if (text != nullptr && text->is_string()) {
-      const auto& content = text->get_ref<const std::string&>();
+      std::string content = std::move(text->get_ref<std::string&>());
       const std::string digest = sha256_hex(content);
-      prompts.emplace_back(position, add_prompt(database, content, digest));
+      stored.prompts.emplace_back(position, add_prompt(database, content, digest));
       *text = {{kPromptReference, digest}};
+      texts.push_back({std::move(content), json_line(*text)});
     }
     ++position;
   }
-  return {std::move(request), prompts};
+  stored.line = json_line(request);
+  std::string full;
+  std::size_t at = 0;
+  for (const Text& text : texts) {
+    const std::size_t reference = stored.line.find(text.reference, at);
+    full.append(stored.line, at, reference - at);
+    append_quoted(full, text.content);
+    at = reference + text.reference.size();
+  }
+  stored.digest = sha256_hex(full.append(stored.line, at));
+  return stored;
 }
 
 /// The original request of begin_call().
@@ -222,7 +270,7 @@ RowId RunStore::add_task(const tasks::Task& task) {
 }
 
 RowId RunStore::begin_call(RowId run, RowId task, std::string_view key, std::string_view endpoint,
-                           std::string_view model, const json& request,
+                           std::string_view model, json request,
                            const std::optional<CallReservation>& reserved) {
   Database& database = state_->database;
   return database.write([&] {
@@ -230,22 +278,21 @@ RowId RunStore::begin_call(RowId run, RowId task, std::string_view key, std::str
     if (call && !call->pending) {
       return call->id;
     }
-    const auto [stored, prompts] = store_prompts(database, request);
-    const std::string digest = sha256_hex(json_line(request));
+    const StoredRequest stored = store_prompts(database, std::move(request));
     if (call) {
-      begin_again(database, call->id, endpoint, model, json_line(stored), digest, reserved);
+      begin_again(database, call->id, endpoint, model, stored.line, stored.digest, reserved);
     } else {
       Query(database, "INSERT INTO model_calls (run_id, task_id, key, endpoint, model, status, "
                       "times_sent, request, request_digest, started_at, reserved_tokens, "
                       "reserved_dollars) VALUES (?, ?, ?, ?, ?, 'pending', 1, ?, ?, ?, ?, ?)")
-          .bind(run, task, key, endpoint, model, json_line(stored), digest, utc_now(),
+          .bind(run, task, key, endpoint, model, stored.line, stored.digest, utc_now(),
                 tokens_of(reserved), dollars_of(reserved))
           .run();
       call = KnownCall{database.last_insert_id(), true};
     }
     Query link(database,
                "INSERT INTO call_prompts (call_id, position, prompt_id) VALUES (?, ?, ?)");
-    for (const auto& [position, prompt] : prompts) {
+    for (const auto& [position, prompt] : stored.prompts) {
       link.bind(call->id, position, prompt).run();
     }
     return call->id;

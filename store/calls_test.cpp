@@ -1,4 +1,6 @@
 // Costs and possible costs of calls, and the reuse of recorded replies.
+#include "base/digest.h"
+#include "base/json_dump.h"
 #include "base/text.h"
 #include "store/export.h"
 #include "store/run_store.h"
@@ -36,6 +38,25 @@ ModelCallRow reply(const std::string& text, std::optional<double> dollars = 0.5)
 std::vector<std::string> unconfirmed(const TestStore& t) {
   return query_file(t.path, "SELECT unconfirmed_sendings, unconfirmed_tokens, unconfirmed_dollars "
                             "FROM run_overview");
+}
+
+TEST(ModelCalls, TheDigestIsThatOfTheWholeRequest) {
+  TestStore t;
+  int number = 0;
+  for (const std::string& text :
+       {std::string("plain"), std::string("two\nlines\t\"quoted\" \\ \x01\x1f\x7f \b\f\r"),
+        std::string("3 \xC3\x97 4"), std::string("not UTF-8: \xC3 \xFF"), std::string("\0", 1),
+        std::string()}) {
+    json two = request(text);
+    two["messages"].push_back({{"role", "user"}, {"content", "the same"}});
+    two["messages"].push_back({{"role", "user"}, {"content", "the same"}});
+    two["schema"] = {{"name", "{\"$prompt\":\"\"}"}};
+    const RowId call =
+        t.store.begin_call(t.run, t.task, std::to_string(++number), "chat", "m", two);
+    t.store.finish_call(call, reply("text"));
+    EXPECT_EQ(t.store.finished_calls(t.run).back().request_digest, sha256_hex(json_line(two)))
+        << text;
+  }
 }
 
 TEST(ModelCalls, AreGivenBackWithAllThatIsKnown) {

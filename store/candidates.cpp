@@ -44,10 +44,15 @@ std::int64_t count_lines(std::string_view text) {
 
 RowId add_kernel_file(Database& database, const std::string& text) {
   const std::string digest = sha256_hex(text);
-  Query(database,
-        "INSERT INTO kernel_files (digest, text, lines) VALUES (?, ?, ?) ON CONFLICT DO NOTHING")
-      .bind(digest, text, count_lines(text))
-      .run();
+  const auto inserted =
+      Query(
+          database,
+          "INSERT INTO kernel_files (digest, text, lines) VALUES (?, ?, ?) ON CONFLICT DO NOTHING")
+          .bind(digest, text, count_lines(text))
+          .insert();
+  if (inserted) {
+    return *inserted;
+  }
   Query query(database, "SELECT id FROM kernel_files WHERE digest = ?");
   query.bind(digest).next();
   return query.integer("id");

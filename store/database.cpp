@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <limits>
+#include <map>
 #include <system_error>
 #include <thread>
 
@@ -319,6 +320,11 @@ bool Query::next() {
 void Query::run() {
   while (statement_->executeStep()) {
   }
+}
+std::optional<std::int64_t> Query::insert() {
+  run();
+  return database_.connection_->getChanges() > 0 ? std::optional(database_.last_insert_id())
+                                                 : std::nullopt;
 }
 void Query::reset() {
   statement_->reset();

@@ -6,13 +6,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <unordered_map>
 #include <utility>
 
 namespace SQLite {
@@ -83,7 +83,7 @@ private:
   std::recursive_mutex mutex_;
   std::unique_ptr<SQLite::Database> connection_;
   /// Statements that no query uses now, by their SQL. Compiling one takes longer than running it.
-  mutable std::map<std::string, std::unique_ptr<Prepared>> idle_;
+  mutable std::unordered_map<std::string, std::unique_ptr<Prepared>> idle_;
   mutable std::mutex idle_mutex_; ///< guards idle_
 };
 
@@ -107,6 +107,8 @@ public:
   }
   bool next(); ///< steps; false after the last row
   void run();  ///< for statements that return no rows
+  /// Runs an INSERT with ON CONFLICT DO NOTHING. The new row's id; nullopt: a row is in the way.
+  std::optional<std::int64_t> insert();
 
   std::int64_t integer(std::string_view column) const; ///< 0 for NULL
   std::optional<std::int64_t> optional_integer(std::string_view column) const;

@@ -8,6 +8,7 @@
 #include "tasks/json_number.h"
 
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -47,10 +48,14 @@ tasks::ShapeSet shape_set_from_string(std::string_view text) {
 
 RowId insert_variant(Database& database, RowId candidate, const tasks::ParameterChoice& choice) {
   const std::string parameters = json_line(choice);
-  Query(database,
-        "INSERT INTO variants (candidate_id, parameters) VALUES (?, ?) ON CONFLICT DO NOTHING")
-      .bind(candidate, parameters)
-      .run();
+  const auto inserted =
+      Query(database,
+            "INSERT INTO variants (candidate_id, parameters) VALUES (?, ?) ON CONFLICT DO NOTHING")
+          .bind(candidate, parameters)
+          .insert();
+  if (inserted) {
+    return *inserted;
+  }
   Query query(database, "SELECT id FROM variants WHERE candidate_id = ? AND parameters = ?");
   query.bind(candidate, parameters).next();
   return query.integer("id");
@@ -61,14 +66,19 @@ std::optional<RowId> insert_build(Database& database, const tasks::BuildRecord& 
   if (build.digest.empty()) {
     return std::nullopt;
   }
-  Query(database,
-        "INSERT INTO builds (digest, compiler, log, architecture, machine_code_digest, kernels, "
-        "findings, compiler_ms, load_ms, features) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
-        "ON CONFLICT DO NOTHING")
-      .bind(build.digest, build.compiler, build.log, build.architecture, build.machine_code_digest,
-            json_line(build.kernels), json_line(build.findings), measured(build.compiler_ms),
-            measured(build.load_ms), json_line(build.features))
-      .run();
+  const auto inserted =
+      Query(
+          database,
+          "INSERT INTO builds (digest, compiler, log, architecture, machine_code_digest, kernels, "
+          "findings, compiler_ms, load_ms, features) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+          "ON CONFLICT DO NOTHING")
+          .bind(build.digest, build.compiler, build.log, build.architecture,
+                build.machine_code_digest, json_line(build.kernels), json_line(build.findings),
+                measured(build.compiler_ms), measured(build.load_ms), json_line(build.features))
+          .insert();
+  if (inserted) {
+    return inserted;
+  }
   Query query(database, "SELECT id FROM builds WHERE digest = ?");
   query.bind(build.digest).next();
   return query.integer("id");
@@ -205,6 +215,9 @@ std::map<RowId, OwnedEvaluation> read_evaluations(const Database& database, cons
   query.bind(id);
   while (query.next()) {
     evaluations[query.integer("id")] = {query.integer("candidate_id"), read_evaluation(query)};
+  }
+  if (evaluations.empty()) {
+    return evaluations;
   }
   Query cases(database, std::string(kSelectCases) + (with_samples ? kSeries : kNoSeries) +
                             "FROM candidates AS c "

@@ -227,7 +227,7 @@ public:
   /// call with a reply does not change. `reserved` is the highest possible cost, which counts as
   /// unconfirmed until the reply is stored. nullopt: the call is free until then.
   RowId begin_call(RowId run, RowId task, std::string_view key, std::string_view endpoint,
-                   std::string_view model, const nlohmann::json& request,
+                   std::string_view model, nlohmann::json request,
                    const std::optional<CallReservation>& reserved = std::nullopt);
   /// Sets the presumed cost of a call that has no reply yet; nullopt: it was free.
   void set_reservation(RowId call, const std::optional<CallReservation>& reserved);

@@ -86,10 +86,13 @@ tasks::Evaluation CandidateIntake::bad_reply(const std::string& problem) const {
 /// The choices of the file's parameters that may be tried; none if it is not to be tuned.
 std::vector<tasks::ParameterChoice> CandidateIntake::choices_of(const std::string& text) const {
   const auto most = static_cast<std::size_t>(setup_.config.max_variants);
+  if (most <= 1) {
+    return {};
+  }
   const tasks::KernelFileResult parsed = tasks::parse_kernel_file(text, "candidate.cu");
   try {
-    return most > 1 && parsed.kernel_file ? tasks::parameter_choices(parsed.kernel_file->plan, most)
-                                          : std::vector<tasks::ParameterChoice>{};
+    return parsed.kernel_file ? tasks::parameter_choices(parsed.kernel_file->plan, most)
+                              : std::vector<tasks::ParameterChoice>{};
   } catch (const tasks::ExpressionError&) { // the evaluation reports it
     return {};
   }

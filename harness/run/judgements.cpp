@@ -64,7 +64,7 @@ void Judgements::submit(TaskState& state, const search::Evaluate& evaluate) {
       evaluators::request_id(request, repetition_of(*state.search->find(evaluate.candidate)));
   judging_[request.id] = {&state, evaluate, key, row.text};
   setup_.journal.when_durable(
-      [this, request = std::move(request)] { evaluations_->submit(request); });
+      [this, request = std::move(request)]() mutable { evaluations_->submit(std::move(request)); });
 }
 
 void Judgements::finish(evaluators::EvaluationResult& result) {
@@ -87,7 +87,8 @@ void Judgements::finish(evaluators::EvaluationResult& result) {
   if (judgement.what.is_heat()) {
     record_heat(judgement, result);
   } else {
-    record(judgement, result.id, first);
+    result.evaluations.resize(1);
+    record(judgement, result);
   }
 }
 
@@ -98,7 +99,7 @@ void Judgements::record_fault(const Judgement& judgement, const tasks::Evaluatio
     setup_.journal.event("machine fault", account_of(judgement, fault));
     return {search::Faulted{judgement.candidate(), judgement.what.choices, judgement.what.turns}};
   });
-  settle(judgement, fault);
+  settle(judgement, fault, false);
   if (++faults_in_a_row_ >= kFaultsInARow) {
     stop_.stop(StopSign::Reason::Failure, "the machine keeps failing: " + fault.detail);
   }
@@ -116,12 +117,12 @@ void Judgements::record_heat(const Judgement& judgement,
     }
     return {tried};
   });
-  settle(judgement, {});
+  settle(judgement, {}, false);
 }
 
-void Judgements::record(const Judgement& judgement, const std::string& request,
-                        tasks::Evaluation& evaluation) {
+void Judgements::record(const Judgement& judgement, evaluators::EvaluationResult& result) {
   TaskState& state = *judgement.state;
+  tasks::Evaluation& evaluation = result.evaluations.front();
   search::Outcome outcome = search::outcome_of(evaluation, judgement.text);
   outcome.promoted = state.search->promotes(judgement.candidate(), outcome);
   if (evaluation.promoted && !outcome.promoted) {
@@ -133,25 +134,25 @@ void Judgements::record(const Judgement& judgement, const std::string& request,
   evaluation.promoted = outcome.promoted;
   const search::Individual& judged = *state.search->find(judgement.candidate());
   const std::optional<search::Outcome>& of_default = judged.of_default;
+  const bool counts = !of_default || search::is_better(outcome, *of_default);
   commit(setup_.journal, state, [&]() -> std::vector<search::Event> {
-    if (!of_default && judged.withdrawals == 0) {
-      setup_.journal.add_evaluations(judgement.candidate(), {evaluation}, request);
-    } else if (!of_default) {
-      setup_.journal.supersede_evaluation(judgement.candidate(), evaluation, request);
-    } else if (search::is_better(outcome, *of_default)) {
-      setup_.journal.supersede_evaluation(judgement.candidate(), evaluation, request);
+    if (!counts) {
+      setup_.journal.add_trials(judgement.candidate(), result.evaluations, result.id, 0);
+    } else if (!of_default && judged.withdrawals == 0) {
+      setup_.journal.add_evaluations(judgement.candidate(), result.evaluations, result.id);
     } else {
-      setup_.journal.add_trials(judgement.candidate(), {evaluation}, request, 0);
+      setup_.journal.supersede_evaluation(judgement.candidate(), evaluation, result.id);
     }
     setup_.journal.event("judged", account_of(judgement, evaluation));
     return {search::Evaluated{judgement.candidate(), outcome}};
   });
   shelf_.forget(judgement.candidate());
-  settle(judgement, {});
+  settle(judgement, evaluation, counts);
 }
 
-/// Counts and reports the candidate if its last evaluation has ended. `fault`: of the machine.
-void Judgements::settle(const Judgement& judgement, const tasks::Evaluation& fault) {
+/// Counts and reports the candidate if its last evaluation has ended. `last`: that evaluation, or
+/// the machine's fault. `counts`: the store has it as the candidate's, so nothing need be read.
+void Judgements::settle(const Judgement& judgement, const tasks::Evaluation& last, bool counts) {
   TaskState& state = *judgement.state;
   const std::optional<search::Outcome>& outcome =
       state.search->find(judgement.candidate())->outcome;
@@ -160,11 +161,11 @@ void Judgements::settle(const Judgement& judgement, const tasks::Evaluation& fau
   }
   shelf_.forget(judgement.candidate());
   tally_.count(state, judgement.candidate(), *outcome);
-  if (withdraw_if_unjudged(state, judgement.candidate())) {
+  if (!counts && withdraw_if_unjudged(state, judgement.candidate())) {
     return;
   }
-  const tasks::Evaluation& evaluation = outcome->verdict == Verdict::Infrastructure
-                                            ? fault
+  const tasks::Evaluation& evaluation = counts || outcome->verdict == Verdict::Infrastructure
+                                            ? last
                                             : shelf_.at(judgement.candidate()).evaluation;
   if (judgement.key.empty()) {
     tally_.tell_baseline(state, evaluation);

@@ -124,6 +124,9 @@ agents::Attempt PromptWriter::attempt(const search::Card& card, bool with_limits
 
 /// The limiters of a candidate, and their changes from the nearest ancestor that is correct.
 std::string PromptWriter::limits_of(store::RowId candidate) {
+  if (shelf_.at(candidate).evaluation.profile.empty()) {
+    return "";
+  }
   const ShelvedCandidate own = shelf_.at(candidate);
   const std::vector<profiling::ShapeProfile> profiles = profiles_of(own.evaluation);
   if (profiles.empty()) {
