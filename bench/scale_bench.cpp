@@ -130,7 +130,7 @@ private:
     const double busy = (work.busy_seconds - before_.busy_seconds) / (seconds - seconds_before_) /
                         options_.workers.workers;
     const bench::ProcessUsage self = bench::usage_of(getpid());
-    fmt::print("{:>11} {:>6.0f} {:>7.1f} {:>7.1f} {:>20.3f} |{:>20.0f} {:>6.0f} {:>5.0f} {:>8.0f}",
+    fmt::print("{:>11} {:>6.0f} {:>7.1f} {:>7.1f} {:>20.3f} |{:>20.0f} {:>6.1f} {:>5.1f} {:>8.1f}",
                count_, seconds, static_cast<double>(options_.every) / (seconds - seconds_before_),
                100 * busy, work.jobs / results, self.resident_mb, self.cpu_seconds,
                bench::cpu_seconds_of_thread(loop_thread_), cpu_seconds_for_results());
