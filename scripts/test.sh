@@ -17,12 +17,15 @@ WINNOW_TEST_CACHE=
 trap '[[ -z $fuzz_build ]] || kill "$fuzz_build" 2>/dev/null || true
       [[ -z $browser ]] || wait "$browser" || true # the next run would find the packages locked
       rm -rf "$WINNOW_TEST_CACHE" "$fuzz_log" "$browser_log"' EXIT
-if command -v clang-format-14 >/dev/null; then
-  git ls-files '*.h' '*.cpp' | grep -v '^evaluators/device/headers/' |
-    xargs clang-format-14 --dry-run -Werror
-fi
-
-python3 scripts/check-layers.py
+check_sources() {
+  if command -v clang-format-14 >/dev/null; then
+    git ls-files '*.h' '*.cpp' | grep -v '^evaluators/device/headers/' |
+      xargs -n 100 -P "$(nproc)" clang-format-14 --dry-run -Werror
+  fi
+  python3 scripts/check-layers.py
+}
+check_sources &
+source_checks=$! # beside cmake, which uses one processor
 
 export seconds=${WINNOW_FUZZ_SECONDS:-6} seed=${WINNOW_FUZZ_SEED:-1}
 sanitized=
@@ -34,6 +37,7 @@ if [[ $seconds -gt 0 ]]; then
   fuzz_build=$!
 fi
 cmake --preset ci -DWINNOW_TESTS_LEFT_OUT="$sanitized" >/dev/null
+wait "$source_checks"
 echo "Building the tests ..." >&2
 cmake --build --preset ci -- --quiet
 wait "$browser" || { cat "$browser_log" >&2; exit 1; }
@@ -45,6 +49,7 @@ memory=$(df --output=avail -k /dev/shm 2>/dev/null | tail -n 1) || memory=0
 # ones again.
 WINNOW_TEST_CACHE=$(mktemp -d)
 export WINNOW_TEST_CACHE
+export XDG_CACHE_HOME=$WINNOW_TEST_CACHE # also of the suites in Python, which otherwise use the user's
 # count BUILD...: how many cases passed in these builds' last runs.
 count() {
   awk '/^\[==========\] [0-9]+ tests? from .* ran\./ { ran += $2 }

@@ -29,7 +29,7 @@ class BoardTest(unittest.TestCase):
         folder = pathlib.Path(cls.folder.name)
         cls.store, cls.page = folder / "store.db", folder / "board.html"
         winnow("run", "configs/quickstart.toml", "--store", cls.store, "--device", "cpu", "--set", 'run.tasks=["axpy","reduce_sum"]',
-               "--set", "run.proposals=4", "--set", "evaluation.time_budget=20ms")
+               "--set", "run.proposals=4", "--set", "run.finalists=3", "--set", "run.max_variants=1", "--set", "evaluation.time_budget=10ms")
         winnow("export", "html", "--store", cls.store, "--output", cls.page)
         board = json.loads(subprocess.run([WINNOW, "leaderboard", "--json", "--top", "0", "--store", str(cls.store)],
                                           check=True, capture_output=True).stdout)
