@@ -284,14 +284,14 @@ void RemoteEvaluations::blame(const std::string& worker, int marks, const std::s
     const std::lock_guard lock(mutex_);
     std::erase_if(best_, [&](const auto& best) { return best.second.worker == worker; });
   }
-  setup_.warn(fmt::format("worker '{0}' is quarantined: {1}. No result of '{0}' counts any more, "
-                          "and a run judges the kernels again that '{0}' has judged. Remove the "
-                          "user '{0}' from the broker's passwords.conf",
-                          worker, why));
   try {
     setup_.transport.set_pool_rules(setup_.session.pool, encode(rules()));
   } catch (const Error&) { // after_reconnection() tells the rules again
   }
+  setup_.warn(fmt::format("worker '{0}' is quarantined: {1}. No result of '{0}' counts any more, "
+                          "and a run judges the kernels again that '{0}' has judged. Remove the "
+                          "user '{0}' from the broker's passwords.conf",
+                          worker, why));
 }
 
 void RemoteEvaluations::plant_canary(const EvaluationRequest& like) {

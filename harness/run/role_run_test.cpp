@@ -421,9 +421,9 @@ TEST(RoleReport, EstimatesRecallWithThePrecisionOfAudits) {
 TEST_F(RoleRun, SeveralCallsAtATimeEndAsTheLogSays) {
   config_.strategy = "archive";
   config_.endpoint.parallel = 4;
-  config_.proposals = 20;
+  config_.proposals = 40; // on a busy machine many kernels are judged before a forecast comes
   EXPECT_EQ(run_to_its_end().end, End::Finished);
-  EXPECT_GE(recompute_decisions(), 50) << "more than those of 20 calls and their evaluations";
+  EXPECT_GE(recompute_decisions(), 100) << "more than those of the calls and their evaluations";
   const store::RunStore store(store_path(), store::RunStore::Mode::ReadOnly);
   const std::vector<store::RoleTotals> totals = store::role_totals(store, 1);
   ASSERT_EQ(totals.size(), 3U);
