@@ -122,7 +122,7 @@ class BoardTest(unittest.TestCase):
         recording.write_text("\n".join(line for line in lines if json.loads(line)["key"].endswith("/0/1")).replace("/0/1", "/0/0"))
         suite = store.with_name("two.toml")
         suite.write_text("tasks = ['axpy', 'reduce_sum']")
-        winnow("bench", suite, "--store", store, "--device", "cpu", "--set", "evaluation.time_budget=20ms",
+        winnow("bench", suite, "--store", store, "--device", "cpu", "--set", "evaluation.time_budget=10ms", "--set", "run.max_variants=1",
                "--model", "replay:configs/quickstart_replies.jsonl", "--model", f"replay:{recording}")
         page = store.with_suffix(".html")
         winnow("export", "html", "--store", store, "--suite", suite, "--output", page)

@@ -18,7 +18,7 @@ class Baseline : public testing::TestWithParam<std::filesystem::path> {};
 TEST_P(Baseline, IsCorrectWithPerShapeCases) {
   const ProgramResult result =
       run_winnow({"eval", GetParam().filename().string(), (GetParam() / "baseline.cu").string(),
-                  "--device", "cpu", "--time-budget", "20ms", "--json"});
+                  "--device", "cpu", "--time-budget", "5ms", "--json"});
   const json evaluation = json_output(result);
   EXPECT_EQ(evaluation.value("verdict", ""), "correct") << result.out << result.err;
   EXPECT_EQ(result.exit_code, 0);
