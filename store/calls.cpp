@@ -74,16 +74,9 @@ json define_task(const tasks::Task& task) {
 }
 
 RowId add_prompt(Database& database, const std::string& text, const std::string& digest) {
-  const auto inserted =
-      Query(database, "INSERT INTO prompts (digest, text) VALUES (?, ?) ON CONFLICT DO NOTHING")
-          .bind(digest, text)
-          .insert();
-  if (inserted) {
-    return *inserted;
-  }
-  Query query(database, "SELECT id FROM prompts WHERE digest = ?");
-  query.bind(digest).next();
-  return query.integer("id");
+  return Query(database, "INSERT INTO prompts (digest, text) VALUES (?, ?) ON CONFLICT DO NOTHING")
+      .bind(digest, text)
+      .insert_or_find("SELECT id FROM prompts WHERE digest = ?", digest);
 }
 
 /// The member of a message with its text; nullptr if there is none.

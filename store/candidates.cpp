@@ -44,18 +44,10 @@ std::int64_t count_lines(std::string_view text) {
 
 RowId add_kernel_file(Database& database, const std::string& text) {
   const std::string digest = sha256_hex(text);
-  const auto inserted =
-      Query(
-          database,
-          "INSERT INTO kernel_files (digest, text, lines) VALUES (?, ?, ?) ON CONFLICT DO NOTHING")
-          .bind(digest, text, count_lines(text))
-          .insert();
-  if (inserted) {
-    return *inserted;
-  }
-  Query query(database, "SELECT id FROM kernel_files WHERE digest = ?");
-  query.bind(digest).next();
-  return query.integer("id");
+  return Query(database, "INSERT INTO kernel_files (digest, text, lines) VALUES (?, ?, ?) ON "
+                         "CONFLICT DO NOTHING")
+      .bind(digest, text, count_lines(text))
+      .insert_or_find("SELECT id FROM kernel_files WHERE digest = ?", digest);
 }
 
 std::int64_t next_ordinal(const Database& database, RowId candidate) {

@@ -321,8 +321,7 @@ void Query::run() {
   while (statement_->executeStep()) {
   }
 }
-std::optional<std::int64_t> Query::insert() {
-  run();
+std::optional<std::int64_t> Query::changed_row() const {
   return database_.connection_->getChanges() > 0 ? std::optional(database_.last_insert_id())
                                                  : std::nullopt;
 }

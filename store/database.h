@@ -107,8 +107,18 @@ public:
   }
   bool next(); ///< steps; false after the last row
   void run();  ///< for statements that return no rows
-  /// Runs an INSERT with ON CONFLICT DO NOTHING. The new row's id; nullopt: a row is in the way.
-  std::optional<std::int64_t> insert();
+  /// Runs an INSERT with ON CONFLICT DO NOTHING. Returns the id of the new row, or of the row that
+  /// is in the way: `find` selects the "id" of that one by `keys`.
+  template <typename... Keys>
+  std::int64_t insert_or_find(const std::string& find, const Keys&... keys) {
+    run();
+    if (const auto inserted = changed_row()) {
+      return *inserted;
+    }
+    Query query(database_, find);
+    query.bind(keys...).next();
+    return query.integer("id");
+  }
 
   std::int64_t integer(std::string_view column) const; ///< 0 for NULL
   std::optional<std::int64_t> optional_integer(std::string_view column) const;
@@ -120,6 +130,7 @@ public:
 
 private:
   SQLite::Column value_of(std::string_view column) const;
+  std::optional<std::int64_t> changed_row() const; ///< by run(); nullopt: none
   void reset();
   void bind_one(int index, std::int64_t value);
   void bind_one(int index, int value) { bind_one(index, std::int64_t{value}); }

@@ -48,17 +48,12 @@ tasks::ShapeSet shape_set_from_string(std::string_view text) {
 
 RowId insert_variant(Database& database, RowId candidate, const tasks::ParameterChoice& choice) {
   const std::string parameters = json_line(choice);
-  const auto inserted =
-      Query(database,
-            "INSERT INTO variants (candidate_id, parameters) VALUES (?, ?) ON CONFLICT DO NOTHING")
-          .bind(candidate, parameters)
-          .insert();
-  if (inserted) {
-    return *inserted;
-  }
-  Query query(database, "SELECT id FROM variants WHERE candidate_id = ? AND parameters = ?");
-  query.bind(candidate, parameters).next();
-  return query.integer("id");
+  return Query(
+             database,
+             "INSERT INTO variants (candidate_id, parameters) VALUES (?, ?) ON CONFLICT DO NOTHING")
+      .bind(candidate, parameters)
+      .insert_or_find("SELECT id FROM variants WHERE candidate_id = ? AND parameters = ?",
+                      candidate, parameters);
 }
 
 /// nullopt if nothing was compiled.
@@ -66,22 +61,15 @@ std::optional<RowId> insert_build(Database& database, const tasks::BuildRecord& 
   if (build.digest.empty()) {
     return std::nullopt;
   }
-  const auto inserted =
-      Query(
-          database,
-          "INSERT INTO builds (digest, compiler, log, architecture, machine_code_digest, kernels, "
-          "findings, compiler_ms, load_ms, features) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
-          "ON CONFLICT DO NOTHING")
-          .bind(build.digest, build.compiler, build.log, build.architecture,
-                build.machine_code_digest, json_line(build.kernels), json_line(build.findings),
-                measured(build.compiler_ms), measured(build.load_ms), json_line(build.features))
-          .insert();
-  if (inserted) {
-    return inserted;
-  }
-  Query query(database, "SELECT id FROM builds WHERE digest = ?");
-  query.bind(build.digest).next();
-  return query.integer("id");
+  return Query(database,
+               "INSERT INTO builds (digest, compiler, log, architecture, machine_code_digest, "
+               "kernels, "
+               "findings, compiler_ms, load_ms, features) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+               "ON CONFLICT DO NOTHING")
+      .bind(build.digest, build.compiler, build.log, build.architecture, build.machine_code_digest,
+            json_line(build.kernels), json_line(build.findings), measured(build.compiler_ms),
+            measured(build.load_ms), json_line(build.features))
+      .insert_or_find("SELECT id FROM builds WHERE digest = ?", build.digest);
 }
 
 /// The key is the machine code, not the evaluation: variants and later evaluations share the newest
