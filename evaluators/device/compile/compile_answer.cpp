@@ -80,14 +80,12 @@ void write_answer(const std::function<CompiledModule()>& compile) {
     compiled = compile();
   } catch (const ElfError& error) {
     compiled = {failed_compile(Verdict::CompileError,
-                               std::string("the compiled module cannot be used: ") + error.what()),
-                {}};
+                               std::string("the compiled module cannot be used: ") + error.what())};
   } catch (const std::bad_alloc&) {
     compiled = {
-        failed_compile(Verdict::OverLimit, "the source needs more memory than a compile may use"),
-        {}};
+        failed_compile(Verdict::OverLimit, "the source needs more memory than a compile may use")};
   } catch (const std::exception& error) {
-    compiled = {failed_compile(Verdict::Infrastructure, error.what()), {}};
+    compiled = {failed_compile(Verdict::Infrastructure, error.what())};
   }
   std::cout << json_line(compile_answer_json(compiled.answer)) << '\n'
             << compiled.module << std::flush;

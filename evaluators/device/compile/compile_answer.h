@@ -31,7 +31,7 @@ struct CompileAnswer {
 /// What a compile worker writes to stdout: the answer on one line, then the bytes of the module.
 struct CompiledModule {
   CompileAnswer answer;
-  std::string module; ///< empty unless the answer is Correct
+  std::string module = {}; ///< empty unless the answer is Correct
 };
 
 /// The most bytes of each.

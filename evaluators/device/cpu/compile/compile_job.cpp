@@ -205,7 +205,7 @@ CompiledModule compile_job(const CompileJob& job) {
       run_source_pass({request.source, request.parameters, request.kernels, request.constants,
                        header_names(job.headers)});
   if (pass.mistake) {
-    return {explain_mistake(job, *pass.mistake), {}};
+    return {explain_mistake(job, *pass.mistake)};
   }
   const std::filesystem::path source = job.directory / "module.cpp";
   const std::filesystem::path object = job.directory / "module.o";
@@ -213,7 +213,7 @@ CompiledModule compile_job(const CompileJob& job) {
   write_file_atomic(source, pass.translated);
   const process::ChildResult compiled = run_compiler(job, source, object);
   if (compiled.end != process::ChildResult::End::Exited || compiled.exit_code != 0) {
-    return {explain_failure(job, pass.scan, compiled), {}};
+    return {explain_failure(job, pass.scan, compiled)};
   }
   const process::ChildResult linked = process::run_child(
       tool_command(job, link_command(job.toolchain, request.mode, object, module), kLinkTimeout),
@@ -221,8 +221,7 @@ CompiledModule compile_job(const CompileJob& job) {
   if (linked.end != process::ChildResult::End::Exited || linked.exit_code != 0) {
     return {failed_compile(Verdict::Infrastructure, job.toolchain.linker.string() + " " +
                                                         describe(linked) + ": " +
-                                                        truncate_text(linked.err, kMaxLogBytes)),
-            {}};
+                                                        truncate_text(linked.err, kMaxLogBytes))};
   }
   return {judge_module(job, ElfReader::open(module)), read_file(module, kMostModuleBytes)};
 }

@@ -148,7 +148,7 @@ CompiledModule judge_image(const GpuCompileJob& job, const SourceScan& scan,
   GpuImageFacts facts = read_gpu_image(job.toolchain.kind, job.architecture, output,
                                        job.request.kernels, job.request.constants.size());
   if (auto objection = check_shared_memory(job, scan, facts.kernels)) {
-    return {*objection, {}};
+    return {*objection};
   }
   CompileAnswer answer;
   answer.verdict = Verdict::Correct;
@@ -172,7 +172,7 @@ CompiledModule judge_image(const GpuCompileJob& job, const SourceScan& scan,
 CompiledModule judge_output(const GpuCompileJob& job, const SourceScan& scan,
                             RuntimeCompileOutput output) {
   if (!output.compiled) {
-    return {explain_failure(job, scan, output.log), {}};
+    return {explain_failure(job, scan, output.log)};
   }
   name_as_planned(job, output);
   return judge_image(job, scan, std::move(output));
@@ -188,8 +188,7 @@ CompiledModule compile_gpu_job(const GpuCompileJob& job) {
   if (source.mistake) {
     return {failed_compile(Verdict::CompileError,
                            place_message(request.file, source.mistake->line, source.mistake->column,
-                                         source.mistake->what, request.source)),
-            {}};
+                                         source.mistake->what, request.source))};
   }
   const auto start = std::chrono::steady_clock::now();
   const std::unique_ptr<RuntimeCompiler> compiler = open_runtime_compiler(job.toolchain);

@@ -123,19 +123,16 @@ private:
   CompiledModule explain(const process::ChildResult& child) const {
     using End = process::ChildResult::End;
     if (child.end == End::WallTimeout || child.end == End::CpuTimeout) {
-      return {
-          failed_compile(
-              Verdict::OverLimit,
-              fmt::format("still compiling after {:g} s: the source expands to too much code (deep "
-                          "templates, macros or unrolling)",
-                          static_cast<double>(options_.timeout.count()) / 1000.0)),
-          {}};
+      return {failed_compile(
+          Verdict::OverLimit,
+          fmt::format("still compiling after {:g} s: the source expands to too much code (deep "
+                      "templates, macros or unrolling)",
+                      static_cast<double>(options_.timeout.count()) / 1000.0))};
     }
     if (crashed(child)) {
       return {failed_compile(Verdict::CompileError,
                              toolchain_.version + " failed on this source: the compile worker " +
-                                 describe(child)),
-              {}};
+                                 describe(child))};
     }
     return read_answer(child);
   }
