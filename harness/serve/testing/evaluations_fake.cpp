@@ -115,7 +115,7 @@ tasks::Evaluation evaluation_of_text(const std::string& text,
                      : evaluation.verdict == tasks::Verdict::WrongUnseen  ? tasks::Stage::Promotion
                      : evaluation.verdict == tasks::Verdict::CompileError ? tasks::Stage::Compile
                                                                           : tasks::Stage::Search;
-  evaluation.detail = is_correct ? "" : "the detail of n=4099 SECRET";
+  evaluation.detail = is_correct ? "" : "the detail of n=409940994099 SECRET";
   if (is_correct) {
     evaluation.speedup = speedup;
     evaluation.speedup_bounds = {speedup * 0.9, speedup * 1.1};
