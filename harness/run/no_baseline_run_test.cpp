@@ -9,7 +9,6 @@ namespace {
 
 using agents::ModelReply;
 using agents::ModelRequest;
-using test::Crash;
 using test::ScriptedModel;
 using testing::HasSubstr;
 using testing::Not;
@@ -68,15 +67,9 @@ protected:
     const std::set<std::string> keys = recorded_keys();
     for (std::int64_t crash_at = 1; crash_at < writes; crash_at += stride) {
       forget();
-      std::int64_t count = 0;
-      const auto crash = [&] {
-        if (++count == crash_at) {
-          throw Crash();
-        }
-      };
       {
         ScriptedModel endpoint(reply_to);
-        EXPECT_THROW(session(endpoint, crash), Crash);
+        crash_after(crash_at, endpoint);
       }
       ASSERT_EQ(run().end, End::Finished) << "after write " << crash_at;
       if (config_.strategy != "archive") {

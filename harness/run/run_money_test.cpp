@@ -274,15 +274,8 @@ TEST_F(RunReuse, EveryCrashResumesToTheSameReplies) {
   const std::string expected = account();
   for (std::int64_t crash_at = 1; crash_at < writes; crash_at += 3) {
     run_name_ = fmt::format("crash {}", crash_at);
-    std::int64_t count = 0;
     ScriptedModel first(by_key);
-    EXPECT_THROW(session(first,
-                         [&] {
-                           if (++count == crash_at) {
-                             throw Crash();
-                           }
-                         }),
-                 Crash);
+    crash_after(crash_at, first);
     ScriptedModel second(by_key);
     ASSERT_EQ(session(second).end, End::Finished);
     EXPECT_EQ(account(), expected) << "after write " << crash_at;

@@ -76,6 +76,21 @@ protected:
     return outcome;
   }
 
+  /// One session that stops after its write number `write`, or ends before that write. Returns
+  /// whether it was stopped. A run on a busy machine stores more with each write, and makes fewer.
+  bool crash_after(std::int64_t write, agents::ModelEndpoint& endpoint) {
+    try {
+      session(endpoint, [&write] {
+        if (--write == 0) {
+          throw Crash();
+        }
+      });
+    } catch (const Crash&) {
+      return true;
+    }
+    return false;
+  }
+
   /// A short form of everything that a prompt may depend on.
   static std::vector<agents::Message> prompt(const agents::ProposalContext& context) {
     std::string text =
