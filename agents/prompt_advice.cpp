@@ -32,7 +32,7 @@ std::string repair_advice(Verdict verdict) {
 /// The search chose not to show the latest attempt.
 std::string advice_without_previous(const ProposalContext& context) {
   const bool is_first = context.history.empty();
-  const Verdict latest = is_first ? Verdict::NotJudged : context.history.back().evaluation.verdict;
+  const Verdict latest = is_first ? Verdict::NotJudged : context.history.back().verdict;
   if (context.best && latest == Verdict::Correct) {
     return "The latest attempt was correct but clearly slower than the best kernel, so its code is "
            "not shown. Do not repeat its idea. Start from the best kernel and try something else.";

@@ -40,19 +40,10 @@ std::string speed_text(const Attempt& attempt) {
 }
 
 /// "- attempt 3: wrong: ..."
-std::string history_line(const Attempt& attempt) {
-  const tasks::Evaluation& evaluation = attempt.evaluation;
-  std::string line = fmt::format("- attempt {}: {}", attempt.number, to_string(evaluation.verdict));
-  if (evaluation.speedup > 0) {
-    line += ", " + speed_text(attempt);
-  }
-  const bool hidden =
-      evaluation.verdict == Verdict::WrongUnseen || evaluation.stage == tasks::Stage::Promotion;
-  const auto lines = split_lines(trim(evaluation.detail));
-  if (!hidden && evaluation.verdict != Verdict::Correct && !lines.empty()) {
-    line += ": " + shortened(to_valid_utf8(lines.front()), kMaxHistoryDetailBytes);
-  }
-  return line + "\n";
+std::string history_line(const EarlierAttempt& attempt) {
+  return fmt::format("- attempt {}: {}{}{}\n", attempt.number, to_string(attempt.verdict),
+                     attempt.speedup > 0 ? fmt::format(", {:.2f}x", attempt.speedup) : "",
+                     attempt.reason.empty() ? "" : ": " + attempt.reason);
 }
 
 std::string bullets(const std::vector<std::string>& lines) {
@@ -93,6 +84,17 @@ std::string library_lines(const tasks::Evaluation& evaluation) {
 }
 
 } // namespace
+
+EarlierAttempt earlier_attempt(int number, const tasks::Evaluation& evaluation) {
+  EarlierAttempt attempt{number, evaluation.verdict, evaluation.speedup, {}};
+  const bool is_hidden =
+      evaluation.verdict == Verdict::WrongUnseen || evaluation.stage == tasks::Stage::Promotion;
+  const auto lines = split_lines(trim(evaluation.detail));
+  if (!is_hidden && evaluation.verdict != Verdict::Correct && !lines.empty()) {
+    attempt.reason = shortened(to_valid_utf8(lines.front()), kMaxHistoryDetailBytes);
+  }
+  return attempt;
+}
 
 MaybeValues render_baseline(const ProposalContext& context) {
   if (!context.baseline) {
@@ -174,7 +176,7 @@ MaybeValues render_history(const ProposalContext& context) {
   }
   std::string lines =
       context.older > 0 ? fmt::format("- ({} older ones)\n", context.older) : std::string();
-  for (const Attempt& attempt : context.history) {
+  for (const EarlierAttempt& attempt : context.history) {
     lines += history_line(attempt);
   }
   return Values{{"lines", lines}};

@@ -86,7 +86,9 @@ ProposalContext full_context(const tasks::Task& task, const std::string& device)
   broken.verdict = tasks::Verdict::CompileError;
   broken.detail = "kernel.cu:7: identifier \"tile\" is undefined";
   context.previous = Attempt{6, "// THE PREVIOUS KERNEL", broken};
-  context.history = {*context.second, *context.parent, *context.best, *context.previous};
+  for (const auto& shown : {context.second, context.parent, context.best, context.previous}) {
+    context.history.push_back(earlier_attempt(shown->number, shown->evaluation));
+  }
   context.older = 1;
   context.families = {"one thread for each output, tiles in shared memory",
                       "tensor cores by mma.sync, two stages"};
@@ -186,7 +188,7 @@ TEST(PromptTask, TheModuleDefinesATaskWithATorchReference) {
   context.baseline.reset();
   context.best.reset();
   context.previous.reset();
-  context.history.back().evaluation.verdict = tasks::Verdict::Wrong;
+  context.history.back().verdict = tasks::Verdict::Wrong;
   const std::string prompt = prompt_of(context);
   EXPECT_THAT(prompt,
               HasSubstr("values signed, heavy-tailed, `scores.weight` of the module: scores"));

@@ -23,6 +23,16 @@ struct Attempt {
   std::string limits = {}; ///< the limiters from its profile; empty: it was not profiled
 };
 
+/// An attempt as the history tells it, in a line.
+struct EarlierAttempt {
+  int number = 0;
+  tasks::Verdict verdict = tasks::Verdict::NotJudged;
+  double speedup = 0;
+  std::string reason; ///< why it failed; empty: it did not, or prompts must not say why
+};
+
+EarlierAttempt earlier_attempt(int number, const tasks::Evaluation& evaluation);
+
 /// The least time of any kernel at one search shape.
 struct ShapeBound {
   std::string shape; ///< "m=4096, n=4096"
@@ -53,8 +63,8 @@ struct ProposalContext {
   std::optional<Attempt> second;   ///< crossover: the other parent; contrast: the slower kernel
   std::optional<Attempt> best;     ///< the fastest correct attempt so far
   std::optional<Attempt> previous; ///< the latest attempt, if it is worth showing in full
-  std::vector<Attempt> history;    ///< the newest attempts of this chain, one line each
-  int older = 0;                   ///< number of attempts before `history`
+  std::vector<EarlierAttempt> history; ///< the newest attempts of this chain
+  int older = 0;                       ///< number of attempts before `history`
   /// seed: a line for each family of kernels that exists already; insights: for each other kernel
   std::vector<std::string> families;
   std::vector<std::string> do_not; ///< a line for each idea that failed, with the evidence

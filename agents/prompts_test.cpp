@@ -200,7 +200,8 @@ TEST(Prompts, KeepThePrefixWhileTheTailChanges) {
   const auto first = PromptTemplates().proposal(context);
   context.best = Attempt{2, "// BEST", correct(1.5)};
   context.previous = Attempt{3, "// PREVIOUS", failing(tasks::Verdict::Wrong, "row 3")};
-  context.history = {*context.best, *context.previous};
+  context.history = {earlier_attempt(2, context.best->evaluation),
+                     earlier_attempt(3, context.previous->evaluation)};
   const auto later = PromptTemplates().proposal(context);
   ASSERT_EQ(first.size(), 3U);
   ASSERT_EQ(later.size(), 4U) << "the best kernel has a message of its own";
@@ -235,7 +236,8 @@ TEST(Prompts, NeverShowHiddenSizes) {
   good.cases.push_back(hidden);
   context.best = Attempt{2, "// BEST", good};
   context.previous = Attempt{3, "// PREVIOUS", unseen};
-  context.history = {*context.best, *context.previous};
+  context.history = {earlier_attempt(2, context.best->evaluation),
+                     earlier_attempt(3, context.previous->evaluation)};
   const std::string text = prompt_text(context);
   for (const char* secret :
        {"7919", "6007", "7918", "6006", "000271828", "5003", "4001", "000314159", "promotion/0"}) {
@@ -250,7 +252,8 @@ TEST(Prompts, ShowThePreviousAttemptThatTheSearchChose) {
   ProposalContext context = context_for(task);
   context.best = Attempt{1, "// BEST", correct(2.0)};
   context.previous = Attempt{2, "// SLOWER", correct(1.5)};
-  context.history = {*context.best, *context.previous};
+  context.history = {earlier_attempt(1, context.best->evaluation),
+                     earlier_attempt(2, context.previous->evaluation)};
   EXPECT_THAT(prompt_text(context), HasSubstr("// SLOWER"));
   EXPECT_THAT(prompt_text(context), HasSubstr("Do not repeat an idea that was slower"));
   context.previous.reset();
@@ -286,12 +289,13 @@ TEST(Prompts, RepairCompileErrorsButGiveUpOnWrongResultsThatAreNotShown) {
   ProposalContext context = context_for(task);
   context.previous =
       Attempt{2, "// BROKEN", failing(tasks::Verdict::CompileError, "k.cu:3: no 'z'")};
-  context.history = {{1, "// OLD", failing(tasks::Verdict::Wrong, "row 3")}, *context.previous};
+  context.history = {earlier_attempt(1, failing(tasks::Verdict::Wrong, "row 3")),
+                     earlier_attempt(2, context.previous->evaluation)};
   EXPECT_THAT(prompt_text(context), HasSubstr("// BROKEN"));
   EXPECT_THAT(prompt_text(context), HasSubstr("repair the compile errors"));
   EXPECT_THAT(prompt_text(context), HasSubstr("- attempt 1: wrong: row 3"));
   context.previous.reset();
-  context.history[1].evaluation = failing(tasks::Verdict::Wrong, "row 4");
+  context.history[1] = earlier_attempt(2, failing(tasks::Verdict::Wrong, "row 4"));
   EXPECT_THAT(prompt_text(context), Not(HasSubstr("// BROKEN")));
   EXPECT_THAT(prompt_text(context), HasSubstr("Start again from a kernel that is known"));
 }
@@ -320,7 +324,7 @@ TEST(Prompts, CutADetailOfTheHistoryBetweenWords) {
   for (int i = 0; i < 30; ++i) {
     detail += "elements ";
   }
-  context.history = {{1, "// OLD", failing(tasks::Verdict::Wrong, detail)}};
+  context.history = {earlier_attempt(1, failing(tasks::Verdict::Wrong, detail))};
   EXPECT_THAT(prompt_text(context), HasSubstr("elements elements ...\n"));
 }
 

@@ -1,44 +1,59 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <list>
+#include <map>
 #include <utility>
 
 namespace winnow {
 
-/// The values that were used last, by key; at most `most`. A look-up compares all keys, so `most`
-/// should be small.
+/// The values that were used last, by key; at most `most`.
 template <typename Key, typename Value> class Recent {
 public:
   explicit Recent(std::size_t most) : most_(most) {}
 
   /// nullptr: there is no such value. The pointer is valid until the value is dropped.
   Value* find(const Key& key) {
-    const auto found = std::find_if(entries_.begin(), entries_.end(),
-                                    [&key](const auto& entry) { return entry.first == key; });
+    const auto found = entries_.find(key);
     if (found == entries_.end()) {
       return nullptr;
     }
-    entries_.splice(entries_.begin(), entries_, found);
-    return &found->second;
+    order_.splice(order_.begin(), order_, found->second.place);
+    return &found->second.value;
   }
   /// `key` must be new. If there are too many values, drops the one that was not used for longest.
   Value& put(Key key, Value value) {
-    entries_.emplace_front(std::move(key), std::move(value));
-    if (entries_.size() > most_) {
-      entries_.pop_back();
+    if (entries_.size() == most_) {
+      entries_.erase(*order_.back());
+      order_.pop_back();
     }
-    return entries_.front().second;
+    order_.push_front(nullptr);
+    const auto put = entries_.try_emplace(std::move(key), std::move(value), order_.begin()).first;
+    order_.front() = &put->first;
+    return put->second.value;
   }
   void erase(const Key& key) {
-    entries_.remove_if([&key](const auto& entry) { return entry.first == key; });
+    if (const auto found = entries_.find(key); found != entries_.end()) {
+      order_.erase(found->second.place);
+      entries_.erase(found);
+    }
   }
-  void clear() { entries_.clear(); }
+  void clear() {
+    order_.clear();
+    entries_.clear();
+  }
 
 private:
+  using Order = std::list<const Key*>; ///< last used first
+  struct Entry {
+    Entry(Value&& v, typename Order::iterator p) : value(std::move(v)), place(p) {}
+    Value value;
+    typename Order::iterator place;
+  };
+
   std::size_t most_;
-  std::list<std::pair<Key, Value>> entries_; ///< last used first
+  Order order_;
+  std::map<Key, Entry> entries_;
 };
 
 } // namespace winnow

@@ -40,7 +40,7 @@ ProposalContext role_context(const tasks::Task& task, const std::string& op) {
   attempt.evaluation.hidden_speedup = 1.9173;
   context.parent = context.best = context.second = context.previous = attempt;
   context.baseline = attempt;
-  context.history = {attempt};
+  context.history = {earlier_attempt(attempt.number, attempt.evaluation)};
   context.advice = "Bottleneck: THE ADVICE";
   context.guide = "THE WORDS";
   context.lessons = {"1.40x on another task: THE LESSON"};

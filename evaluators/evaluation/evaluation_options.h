@@ -38,7 +38,7 @@ struct Protocol {
   std::chrono::milliseconds time_budget{0};      ///< per shape and kernel; 0: device default
   std::chrono::milliseconds run_timeout{10'000}; ///< for one stage in one worker
 
-  bool operator==(const Protocol&) const = default;
+  auto operator<=>(const Protocol&) const = default;
 };
 
 /// Describes the child process that an evaluation waits for.

@@ -58,7 +58,7 @@ private:
   struct Key {
     std::string task, digest;
     Protocol protocol;
-    bool operator==(const Key&) const = default;
+    auto operator<=>(const Key&) const = default;
   };
   static Key key_of(const EvaluationRequest& request) {
     return {request.task->name, request.task->digest, request.protocol};

@@ -1,8 +1,9 @@
 #pragma once
 
+#include "agents/prompts.h"
+#include "base/recent.h"
 #include "store/run_store.h"
 
-#include <map>
 #include <string>
 
 namespace winnow::harness {
@@ -23,13 +24,15 @@ public:
   CandidateShelf(const store::RunStore& store, int parallel_calls);
   /// Valid until the next call. Throws UsageError if the store does not have the candidate.
   const ShelvedCandidate& at(store::RowId candidate);
-  /// The next at() reads the candidate again.
-  void forget(store::RowId candidate) { shelf_.erase(candidate); }
+  /// What histories tell about the candidate, without its number. Throws as at().
+  agents::EarlierAttempt earlier(store::RowId candidate);
+  /// The candidate is read again when it is needed next.
+  void forget(store::RowId candidate);
 
 private:
   const store::RunStore& store_;
-  std::size_t most_;
-  std::map<store::RowId, ShelvedCandidate> shelf_;
+  Recent<store::RowId, ShelvedCandidate> whole_;
+  Recent<store::RowId, agents::EarlierAttempt> earlier_;
 };
 
 } // namespace winnow::harness

@@ -67,7 +67,8 @@ agents::ProposalContext PromptWriter::context_for(const TaskState& state, const 
   }
   context.older = ask.older;
   for (const search::Card& card : ask.history) {
-    context.history.push_back(attempt(card, false));
+    context.history.push_back(shelf_.earlier(card.candidate));
+    context.history.back().number = card.number;
   }
   for (const search::Card& card : ask.families) {
     context.families.push_back(family_line(state, card));
