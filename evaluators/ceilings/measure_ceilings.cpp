@@ -192,34 +192,31 @@ Ceilings measure_ceilings(DeviceHost& host, const EvaluationOptions& options) {
   return ceilings;
 }
 
-std::optional<Ceilings> cached_ceilings(const DeviceHost& host) {
-  return profiling::load_ceilings(ceilings_path(host), ceilings_owner(host.device)).ceilings;
-}
-
-Ceilings load_or_measure_ceilings(DeviceHost& host, const EvaluationOptions& options) {
-  if (auto cached = cached_ceilings(host)) {
-    return std::move(*cached);
+const std::optional<Ceilings>& cached_ceilings(DeviceHost& host) {
+  if (!host.ceilings) {
+    host.ceilings =
+        profiling::load_ceilings(ceilings_path(host), ceilings_owner(host.device)).ceilings;
   }
-  Ceilings ceilings = measure_ceilings(host, options);
-  if (!ceilings.bandwidth.empty() && ceilings.rate("f32")) {
-    try {
-      profiling::save_ceilings(ceilings_path(host), ceilings);
-    } catch (const Error&) { // the next process measures again
-    }
-  }
-  return ceilings;
+  return host.ceilings;
 }
 
 const Ceilings& ceilings_of(DeviceHost& host, const EvaluationOptions& options) {
   static std::mutex mutex;
-  // A std::map, so references to its elements stay valid
-  static std::map<std::filesystem::path, Ceilings> known;
+  if (cached_ceilings(host)) {
+    return *host.ceilings;
+  }
   const std::lock_guard lock(mutex);
-  const std::filesystem::path path = ceilings_path(host);
-  const auto found = known.find(path);
-  return found != known.end()
-             ? found->second
-             : known.emplace(path, load_or_measure_ceilings(host, options)).first->second;
+  if (cached_ceilings(host)) { // another host of the same device has measured
+    return *host.ceilings;
+  }
+  host.ceilings = measure_ceilings(host, options);
+  if (!host.ceilings->bandwidth.empty() && host.ceilings->rate("f32")) {
+    try {
+      profiling::save_ceilings(ceilings_path(host), *host.ceilings);
+    } catch (const Error&) { // the next host measures again
+    }
+  }
+  return *host.ceilings;
 }
 
 } // namespace winnow::evaluators

@@ -22,17 +22,14 @@ profiling::Ceilings measure_ceilings(DeviceHost& host, const EvaluationOptions& 
 /// The key under which the ceilings are filed: the device and its driver.
 profiling::CeilingsOwner ceilings_owner(const DeviceReport& device);
 
-/// Reads the ceilings from the file in the host's cache directory. Measures nothing and throws
-/// nothing.
-std::optional<profiling::Ceilings> cached_ceilings(const DeviceHost& host);
+/// The ceilings in the file of the host's cache directory, which is read until it has some.
+/// Measures nothing and throws nothing. nullopt: the file has none.
+const std::optional<profiling::Ceilings>& cached_ceilings(DeviceHost& host);
 
 /// Like cached_ceilings(), but measures and saves the ceilings if the file has none. A measurement
 /// without a bandwidth or an f32 rate is not saved. Throws nothing: if the file cannot be written,
-/// the next process measures again.
-profiling::Ceilings load_or_measure_ceilings(DeviceHost& host, const EvaluationOptions& options);
-
-/// Like load_or_measure_ceilings(), but once per device and cache directory in this process. The
-/// reference stays valid. Any thread that may use the host's runner now.
+/// the next host measures again. One host measures at a time. The reference is valid as long as the
+/// host.
 const profiling::Ceilings& ceilings_of(DeviceHost& host, const EvaluationOptions& options);
 
 } // namespace winnow::evaluators

@@ -62,16 +62,17 @@ TEST_F(MeasureCeilings, OfTheCpuDeviceArePlausible) {
   EXPECT_EQ(ceilings.no_rate.at("f16_tensor"), "the cpu device has no tensor cores");
   EXPECT_FALSE(ceilings.no_rate.contains("bandwidth")) << ceilings.no_rate.at("bandwidth");
   EXPECT_FALSE(ceilings.rate("f16_tensor"));
-  EXPECT_FALSE(std::filesystem::exists(file())); // only load_or_measure_ceilings() saves
+  EXPECT_FALSE(std::filesystem::exists(file())); // only ceilings_of() saves
 }
 
 TEST_F(MeasureCeilings, AreTakenFromTheFileTheSecondTime) {
-  Ceilings saved = load_or_measure_ceilings(*host_, options_);
+  Ceilings saved = ceilings_of(*host_, options_);
   expect_plausible(saved);
   ASSERT_TRUE(std::filesystem::exists(file()));
   saved.rates["f32"] = 12345; // a value that no measurement gives
   profiling::save_ceilings(file(), saved);
-  EXPECT_EQ(load_or_measure_ceilings(*host_, options_).rate("f32"), 12345);
+  host_->ceilings.reset();
+  EXPECT_EQ(ceilings_of(*host_, options_).rate("f32"), 12345);
 }
 
 TEST_F(MeasureCeilings, ATruncatedFileIsMeasuredAgain) {
@@ -80,11 +81,11 @@ TEST_F(MeasureCeilings, ATruncatedFileIsMeasuredAgain) {
   saved.rates["f32"] = 12345;
   profiling::save_ceilings(file(), saved);
   std::filesystem::resize_file(file(), std::filesystem::file_size(file()) / 2);
-  expect_plausible(load_or_measure_ceilings(*host_, options_));
+  expect_plausible(ceilings_of(*host_, options_));
   expect_plausible(from_file());
 }
 
-TEST_F(MeasureCeilings, AreRememberedByTheProcess) {
+TEST_F(MeasureCeilings, AreRememberedByTheHost) {
   Ceilings saved;
   saved.owner = ceilings_owner(host_->device);
   saved.rates["f32"] = 12345;
@@ -130,7 +131,7 @@ TEST_F(MeasureCeilings, WhatCannotRunHasAReason) {
   StageOutcome outcome;
   outcome.fault = DeviceFault{tasks::Verdict::Infrastructure, "the device is lost"};
   host_->runner = std::make_unique<ScriptedRunner>(outcome);
-  const Ceilings ceilings = load_or_measure_ceilings(*host_, options_);
+  const Ceilings ceilings = ceilings_of(*host_, options_);
   EXPECT_TRUE(ceilings.rates.empty());
   EXPECT_TRUE(ceilings.bandwidth.empty());
   EXPECT_FALSE(ceilings.launch_overhead_ns);

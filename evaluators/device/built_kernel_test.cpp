@@ -66,7 +66,7 @@ TEST_F(BuiltKernelTest, ResolvesAPlanOnce) {
   const tasks::Shape& shape = task_.shapes.front();
   const PlanAtShape& at = plan_at(kernel_, facts_, shape);
   ASSERT_TRUE(at.plan);
-  EXPECT_EQ(at.plan->steps.size(), 1U);
+  EXPECT_EQ((*at.plan)->steps.size(), 1U);
   EXPECT_EQ(&plan_at(kernel_, facts_, shape), &at);
   EXPECT_NE(&plan_at(kernel_, facts_, task_.shapes.at(1)), &at);
 }

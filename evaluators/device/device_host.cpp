@@ -9,7 +9,6 @@
 #include "evaluators/device/gpu/helper_kernels.h"
 #include "evaluators/device/hip/compile/hiprtc.h"
 #include "tasks/doubts.h"
-#include "tasks/plan/device_facts_codec.h"
 #include "tasks/plan/parameter_choices.h"
 
 #include <algorithm>
@@ -110,15 +109,13 @@ public:
     add(value.first);
     add(value.second);
   }
-  template <typename T> void field(const char* /*name*/, const T& value) { add(value); }
   std::string take() { return std::move(key_); }
 
 private:
   std::string key_;
 };
 
-std::string key_of(const tasks::ParameterChoice& choice, const tasks::DeviceFacts& facts,
-                   const tasks::Shape& shape) {
+std::string key_of(const tasks::Shape& shape) {
   const auto& [id, set, axes, scalars, devices, axis_order] = shape;
   KeyWriter key;
   key.add(id);
@@ -127,8 +124,6 @@ std::string key_of(const tasks::ParameterChoice& choice, const tasks::DeviceFact
   key.add(scalars);
   key.add(devices);
   key.add(axis_order);
-  key.add(choice);
-  list_fields(key, facts);
   return key.take();
 }
 
@@ -208,7 +203,7 @@ BuiltKernel build_kernel(Compiler& compiler, const tasks::DeviceFacts& facts,
                          const tasks::ParameterChoice& choice,
                          const std::vector<tasks::Shape>& shapes, BuildMode mode,
                          const std::function<bool()>& cancelled, std::vector<Diagnostic>& errors) {
-  BuiltKernel built{&file, &view, choice, {}, {}};
+  BuiltKernel built{&file, &view, choice, {}, {}, {}};
   CompileRequest request;
   request.file = file.file;
   request.source = file.source;
@@ -226,13 +221,19 @@ BuiltKernel build_kernel(Compiler& compiler, const tasks::DeviceFacts& facts,
 const PlanAtShape& plan_at(const BuiltKernel& kernel, const tasks::DeviceFacts& facts,
                            const tasks::Shape& shape) {
   constexpr std::size_t kMostPlans = 64; // a task has some twenty shapes
-  std::string key = key_of(kernel.choice, facts, shape);
+  if (kernel.planned_for != facts) {
+    kernel.plans.clear();
+    kernel.planned_for = facts;
+  }
+  std::string key = key_of(shape);
   if (const auto known = kernel.plans.find(key); known != kernel.plans.end()) {
     return known->second;
   }
   PlanAtShape at;
-  at.plan = tasks::resolve_plan(*kernel.file, *kernel.task, shape, kernel.choice, facts,
-                                kernel.compiled.facts, at.errors, at.warnings);
+  if (auto plan = tasks::resolve_plan(*kernel.file, *kernel.task, shape, kernel.choice, facts,
+                                      kernel.compiled.facts, at.errors, at.warnings)) {
+    at.plan = std::move(*plan);
+  }
   if (kernel.plans.size() >= kMostPlans) {
     kernel.plans.clear();
   }

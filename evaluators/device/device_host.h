@@ -6,6 +6,8 @@
 #include "evaluators/torch/torch_child.h"
 #include "evaluators/worker/arena.h"
 #include "evaluators/worker/runner.h"
+#include "evaluators/worker/shared_plan.h"
+#include "profiling/roofline/ceilings.h"
 
 #include <chrono>
 #include <filesystem>
@@ -20,7 +22,7 @@ namespace winnow::evaluators {
 
 /// A kernel's plan at one shape.
 struct PlanAtShape {
-  std::optional<tasks::ResolvedPlan> plan; ///< nullopt: see `errors`
+  std::optional<SharedPlan> plan; ///< nullopt: see `errors`
   std::vector<Diagnostic> errors;
   std::vector<Diagnostic> warnings;
 };
@@ -31,9 +33,10 @@ struct BuiltKernel {
   const tasks::Task* task = nullptr; ///< the task with the names that this file uses
   tasks::ParameterChoice choice;
   CompileResult compiled;
-  /// What plan_at() has resolved, by all that the plan depends on besides the members above. The
-  /// id of a shape is not enough: a mutant of the inputs changes scalars, and keeps the id.
+  /// What plan_at() has resolved for a device with the facts `planned_for`, by everything that
+  /// makes a shape. Its id is not enough: a mutant of the inputs changes scalars, and keeps the id.
   mutable std::map<std::string, PlanAtShape> plans;
+  mutable tasks::DeviceFacts planned_for;
 };
 
 /// The plan of `kernel` at a shape. Resolves the plan with the first call only. The reference is
@@ -80,7 +83,8 @@ struct DeviceHost {
   ReferenceJudge judge;
   TorchChild torch; ///< starts with its first question
   std::unique_ptr<Runner> runner;
-  HostStatistics spent; ///< by all evaluations so far
+  std::optional<profiling::Ceilings> ceilings; ///< see ceilings_of()
+  HostStatistics spent;                        ///< by all evaluations so far
 };
 
 /// Adds the lifetime of this object to a field of HostStatistics.

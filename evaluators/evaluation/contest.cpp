@@ -2,7 +2,6 @@
 
 #include "base/digest.h"
 #include "base/error.h"
-#include "tasks/plan/resolved_plan_json.h"
 
 #include <iterator>
 
@@ -17,7 +16,7 @@ std::size_t Contest::add(BuiltKernel built, const std::vector<tasks::Shape>& sha
   std::string text =
       record.machine_code_digest.empty() ? record.digest : record.machine_code_digest;
   for (const tasks::Shape& shape : shapes) {
-    tasks::append_json(text, on_device_.own_plan(built, shape));
+    text += on_device_.own_plan(built, shape).text();
   }
   const auto [same, is_new] = known_.emplace(sha256_hex(text), contestants_.size());
   if (is_new) {

@@ -58,9 +58,9 @@ std::uint64_t more_memory(const std::vector<RunCase>& cases) {
       continue;
     }
     const auto places = static_cast<std::uint64_t>(run_case.sampling->places);
-    std::uint64_t bytes = (places - 1) * buffer_bytes(run_case.plan);
-    for (const tasks::ResolvedPlan& rival : run_case.sampling->rivals) {
-      bytes += places * buffer_bytes(rival);
+    std::uint64_t bytes = (places - 1) * buffer_bytes(*run_case.plan);
+    for (const SharedPlan& rival : run_case.sampling->rivals) {
+      bytes += places * buffer_bytes(*rival);
     }
     most = std::max(most, bytes);
   }

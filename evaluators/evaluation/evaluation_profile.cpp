@@ -167,7 +167,7 @@ ProfiledShape EvaluationRun::profiled(const PlannedCase& planned, const RunCaseR
   result.shape.counters = *report.counters;
   result.energy = report.energy.value_or(profiling::Energy{});
   const tasks::DeviceFacts& device = on_device_.host->device.facts;
-  result.launch = launch_facts(planned.plan, result_.build, device);
+  result.launch = launch_facts(*planned.plan, result_.build, device);
   for (const tasks::CaseResult& timed : result_.cases) {
     if (timed.stage == Stage::Time && timed.shape_id == planned.shape.id && timed.median_ns > 0) {
       result.shape.time_ns = timed.median_ns;

@@ -3,7 +3,6 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "tasks/plan/resolved_plan_json.h"
 
 #include <algorithm>
 #include <chrono>
@@ -104,7 +103,7 @@ std::string EvaluationRun::fingerprint() const {
       return {};
     }
     text += shape.id;
-    tasks::append_json(text, *at.plan);
+    text += at.plan->text();
   }
   return sha256_hex(text);
 }

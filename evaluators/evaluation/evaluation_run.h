@@ -60,8 +60,8 @@ private:
   bool take_turns(tasks::Stage stage, const std::vector<PlannedCase>& cases,
                   const BuiltKernel& built, const std::vector<const BuiltKernel*>& rivals);
   bool add_eager_times(const tasks::Shape& shape, RunCaseReport& report);
-  bool judge_timed(const RunCase& run_case, const PlannedCase& planned, const RunCaseReport& report,
-                   tasks::CaseResult& timed);
+  /// Adds what the judge says about timed launches. False when one was not correct.
+  bool take_judged(const std::vector<tasks::CaseResult>& launches, tasks::CaseResult& timed);
   SamplingRequest sampling_request() const;
   std::vector<RunCase> timed_run_cases(const std::vector<PlannedCase>& cases,
                                        const std::vector<const BuiltKernel*>& rivals);

@@ -40,9 +40,11 @@ double bytes_of_tensors(const tasks::Task& task, const tasks::Shape& shape) {
   return bytes;
 }
 
-bool was_requested(const RunCase& run_case, const TimedOutput& output) {
-  return output.launch >= 0 && output.area >= 0 && output.area < run_case.sampling->areas &&
-         output.contestant <= run_case.sampling->rivals.size();
+bool were_requested(const RunCase& run_case, const std::vector<TimedOutput>& outputs) {
+  return std::all_of(outputs.begin(), outputs.end(), [&run_case](const TimedOutput& output) {
+    return output.launch >= 0 && output.area >= 0 && output.area < run_case.sampling->areas &&
+           output.contestant <= run_case.sampling->rivals.size();
+  });
 }
 
 JudgeRequest request_of(const TaskOnDevice& on_device, const RunCase& run_case,
@@ -88,22 +90,31 @@ std::chrono::milliseconds longest_timing(const std::vector<RunCase>& cases) {
   return sum;
 }
 
-std::vector<CaseResult> judge_timed_outputs(TaskOnDevice& on_device, const RunCase& run_case,
-                                            const PlannedCase& planned,
-                                            const std::vector<TimedOutput>& outputs) {
-  if (!std::all_of(outputs.begin(), outputs.end(),
-                   [&](const TimedOutput& output) { return was_requested(run_case, output); })) {
-    JudgeReply unasked; // its verdict is `infrastructure`
-    unasked.detail = "the worker reports outputs of a launch that was not requested";
-    return {outputs.size(), judged_case(Stage::Time, planned, unasked)};
-  }
+std::vector<std::vector<CaseResult>>
+judge_timed_outputs(TaskOnDevice& on_device, const std::vector<RunCase>& run_cases,
+                    const std::vector<PlannedCase>& cases,
+                    const std::vector<RunCaseReport>& reports) {
   std::vector<JudgeRequest> requests;
-  for (const TimedOutput& output : outputs) {
-    requests.push_back(request_of(on_device, run_case, planned, output));
+  for (const RunCaseReport& report : reports) {
+    const RunCase& run_case = run_cases.at(report.index);
+    if (were_requested(run_case, report.timed_outputs)) {
+      for (const TimedOutput& output : report.timed_outputs) {
+        requests.push_back(request_of(on_device, run_case, cases.at(report.index), output));
+      }
+    }
   }
-  std::vector<CaseResult> results;
-  for (const JudgeReply& reply : on_device.ask(requests)) {
-    results.push_back(judged_case(Stage::Time, planned, reply));
+  const std::vector<JudgeReply> replies = on_device.ask(requests);
+  auto reply = replies.begin();
+  JudgeReply unasked; // its verdict is `infrastructure`
+  unasked.detail = "the worker reports outputs of a launch that was not requested";
+  std::vector<std::vector<CaseResult>> results;
+  for (const RunCaseReport& report : reports) {
+    const bool asked = were_requested(run_cases.at(report.index), report.timed_outputs);
+    std::vector<CaseResult>& of_report = results.emplace_back();
+    for (std::size_t i = 0; i < report.timed_outputs.size(); ++i) {
+      of_report.push_back(
+          judged_case(Stage::Time, cases.at(report.index), asked ? *reply++ : unasked));
+    }
   }
   return results;
 }
@@ -196,15 +207,20 @@ bool EvaluationRun::take_turns(Stage stage, const std::vector<PlannedCase>& case
     result_.cases.push_back(blank_case(stage, planned));
   }
   const std::vector<RunCase> run_list = timed_run_cases(cases, rivals);
-  const StageOutcome outcome = run_cases(
+  StageOutcome outcome = run_cases(
       built, run_list, 0, on_device_.options.run_timeout + longest_timing(run_list), rivals);
   if (outcome.fault || outcome.cancelled) {
     return fail_timing(outcome);
   }
-  for (RunCaseReport report : outcome.report.cases) {
+  std::vector<RunCaseReport>& reports = outcome.report.cases;
+  for (const RunCaseReport& report : reports) {
     if (report.index >= run_list.size() || report.rival_samples_ns.size() != rivals.size()) {
       return fail(Verdict::Infrastructure, "the worker reports a case that was not requested");
     }
+  }
+  const auto judged = judge_timed_outputs(on_device_, run_list, cases, reports);
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    RunCaseReport& report = reports[i];
     if (!on_device_.has_baseline() && !add_eager_times(cases[report.index].shape, report)) {
       return false;
     }
@@ -213,7 +229,7 @@ bool EvaluationRun::take_turns(Stage stage, const std::vector<PlannedCase>& case
     if (!on_device_.has_baseline()) {
       compare_medians(timed);
     }
-    if (!judge_timed(run_list[report.index], cases[report.index], report, timed)) {
+    if (!take_judged(judged[i], timed)) {
       return false;
     }
   }
@@ -230,14 +246,12 @@ bool EvaluationRun::add_eager_times(const tasks::Shape& shape, RunCaseReport& re
   }
 }
 
-bool EvaluationRun::judge_timed(const RunCase& run_case, const PlannedCase& planned,
-                                const RunCaseReport& report, CaseResult& timed) {
+bool EvaluationRun::take_judged(const std::vector<CaseResult>& launches, CaseResult& timed) {
   timed.verdict = Verdict::Correct;
-  if (report.timed_outputs.empty()) {
+  if (launches.empty()) {
     return fail(Verdict::Infrastructure, "the worker returned no output of a timed launch");
   }
-  for (const CaseResult& judged :
-       judge_timed_outputs(on_device_, run_case, planned, report.timed_outputs)) {
+  for (const CaseResult& judged : launches) {
     timed.verdict = judged.verdict;
     timed.detail = judged.detail;
     timed.mismatch = judged.mismatch;

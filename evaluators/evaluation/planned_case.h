@@ -15,7 +15,7 @@ namespace winnow::evaluators {
 struct PlannedCase {
   tasks::Shape shape;
   std::uint64_t seed = 0;
-  tasks::ResolvedPlan plan;
+  SharedPlan plan;
   bool is_first = true; ///< the first seed of its shape
 };
 
@@ -36,11 +36,13 @@ StageOutcome run_module(TaskOnDevice& on_device, const BuiltKernel& built,
 tasks::CaseResult blank_case(tasks::Stage stage, const PlannedCase& planned);
 tasks::CaseResult judged_case(tasks::Stage stage, const PlannedCase& planned,
                               const JudgeReply& reply);
-/// Judges timed launches whose outputs are in the arena: one result each. `infrastructure`: the
-/// worker reported an output that was not requested, or the judge did not answer.
-std::vector<tasks::CaseResult> judge_timed_outputs(TaskOnDevice& on_device, const RunCase& run_case,
-                                                   const PlannedCase& planned,
-                                                   const std::vector<TimedOutput>& outputs);
+/// Judges timed launches whose outputs are in the arena: for each report a result of each of its
+/// outputs. Every report is about one of the cases. `infrastructure`: the worker reported an output
+/// that was not requested, or the judge did not answer.
+std::vector<std::vector<tasks::CaseResult>>
+judge_timed_outputs(TaskOnDevice& on_device, const std::vector<RunCase>& run_cases,
+                    const std::vector<PlannedCase>& cases,
+                    const std::vector<RunCaseReport>& reports);
 
 /// Number of places (copies of the tensors) that a timing at this shape uses.
 int places_of(const TaskOnDevice& on_device, const tasks::Shape& shape);

@@ -174,15 +174,16 @@ void Sitting::State::take(const Contest::Turns& turns) {
   const std::vector<std::size_t>& running = turns.running;
   std::vector<profiling::RoundTimes> of_round(shapes.size(),
                                               profiling::RoundTimes(contest.contestants().size()));
-  for (const RunCaseReport& report : turns.outcome.report.cases) {
+  const std::vector<RunCaseReport>& reports = turns.outcome.report.cases;
+  const auto judgements = judge_timed_outputs(*this, turns.cases, turns.planned, reports);
+  for (std::size_t at = 0; at < reports.size(); ++at) {
+    const RunCaseReport& report = reports[at];
     for (std::size_t i = 0; i < running.size(); ++i) {
       of_round[report.index][running[i]] = turns.samples(report, i);
     }
     const PlannedCase& planned = turns.planned[report.index];
-    const std::vector<tasks::CaseResult> results =
-        judge_timed_outputs(*this, turns.cases[report.index], planned, report.timed_outputs);
-    for (std::size_t i = 0; i < results.size(); ++i) {
-      const tasks::CaseResult& judged = results[i];
+    for (std::size_t i = 0; i < judgements[at].size(); ++i) {
+      const tasks::CaseResult& judged = judgements[at][i];
       if (judged.verdict != Verdict::Correct) {
         const TimedOutput& output = report.timed_outputs[i];
         const bool hidden = tasks::is_hidden(planned.shape.set);

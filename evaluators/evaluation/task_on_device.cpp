@@ -172,8 +172,8 @@ std::string TaskOnDevice::give_inputs(const std::string& shape_id, std::uint64_t
   }
 }
 
-const tasks::ResolvedPlan& TaskOnDevice::own_plan(const BuiltKernel& kernel,
-                                                  const tasks::Shape& shape) const {
+const SharedPlan& TaskOnDevice::own_plan(const BuiltKernel& kernel,
+                                         const tasks::Shape& shape) const {
   const PlanAtShape& at = plan_at(kernel, host->device.facts, shape);
   if (!at.plan) {
     reject_own(*kernel.file, to_string(at.errors.front()));

@@ -66,7 +66,7 @@ struct TaskOnDevice {
   std::string give_inputs(const std::string& shape_id, std::uint64_t seed,
                           const std::vector<ArenaSlice>& to);
   /// See plan_at(). Throws Error, with the name of the task's file, when the plan does not hold.
-  const tasks::ResolvedPlan& own_plan(const BuiltKernel& kernel, const tasks::Shape& shape) const;
+  const SharedPlan& own_plan(const BuiltKernel& kernel, const tasks::Shape& shape) const;
   /// The incumbent, built for these shapes. nullptr when there is no incumbent or it does not
   /// build.
   const BuiltKernel* incumbent_for(const std::vector<tasks::Shape>& shapes);

@@ -86,7 +86,7 @@ private:
       device_->load_module(request.module);
       module_ = request.module;
     }
-    answer_.emplace(*device_, request.plan, seeds);
+    answer_.emplace(*device_, *request.plan, seeds);
     question_ = question;
     auto fault = is_outside(request)
                      ? answer_from_outside(request)

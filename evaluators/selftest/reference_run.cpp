@@ -67,7 +67,7 @@ RunCase ReferenceRun::place(const ReferenceCase& reference_case, Parts parts,
                             std::uint64_t& offset) const {
   RunCase run_case;
   run_case.plan = on_device_.own_plan(on_device_.reference, reference_case.shape);
-  for (const tasks::Buffer& buffer : run_case.plan.buffers) {
+  for (const tasks::Buffer& buffer : run_case.plan->buffers) {
     if (buffer.kind == Kind::Input || buffer.kind == Kind::InOut) {
       run_case.inputs.push_back(next_slice(buffer, offset));
       const ArenaSlice& slice = run_case.inputs.back();

@@ -3,7 +3,6 @@
 #include "base/json_dump.h"
 #include "base/text.h"
 #include "tasks/json_text.h"
-#include "tasks/plan/resolved_plan_json.h"
 #include "tasks/result/evaluation_codec.h"
 
 #include <array>

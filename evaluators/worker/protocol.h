@@ -3,7 +3,7 @@
 #include "evaluators/device/device.h"
 #include "evaluators/judge/compare.h"
 #include "evaluators/worker/output_sample.h"
-#include "tasks/plan/plan_resolve.h"
+#include "evaluators/worker/shared_plan.h"
 #include "tasks/result/evaluation.h"
 #include "tasks/result/verdict.h"
 
@@ -40,7 +40,7 @@ std::uint64_t launch_seed(std::uint64_t case_seed, std::size_t contestant, int l
 struct SamplingRequest {
   /// Plans that take turns with the case's own plan, each on inputs of its own. Plan i runs in
   /// module i + 1 of the request.
-  std::vector<tasks::ResolvedPlan> rivals;
+  std::vector<SharedPlan> rivals;
   bool has_baseline = true; ///< rival 0 is the task's baseline; a further one is the incumbent
   /// True for a final: every contestant is judged, and each takes part until its own budget is
   /// spent. False: only the case's own plan is judged, because the rivals were judged when they
@@ -70,7 +70,7 @@ struct SamplingRequest {
 /// One shape with one seed. The worker generates the inputs, poisons outputs and scratch, runs the
 /// plan and copies the outputs into the arena.
 struct RunCase {
-  tasks::ResolvedPlan plan;
+  SharedPlan plan;
   std::uint64_t seed = 0;
   std::uint64_t salt = 0; ///< of the poison (poison.h)
   std::vector<ArenaSlice> outputs;
@@ -158,7 +158,7 @@ struct JudgeRequest {
   /// the reference does not run again.
   std::string shape;
   std::filesystem::path module;
-  tasks::ResolvedPlan plan; ///< the reference kernel's plan
+  SharedPlan plan; ///< the reference kernel's plan
   std::uint64_t seed = 0;
   /// Seed of static inputs, which are the same in all timed launches
   std::uint64_t static_seed = 0;

@@ -26,7 +26,9 @@ TEST(Protocol, RunRequestSurvivesTheTrip) {
   tasks::FillStep fill;
   fill.buffer = "y";
   fill.value = -std::numeric_limits<double>::infinity();
-  run_case.plan.steps.emplace_back(fill);
+  tasks::ResolvedPlan plan;
+  plan.steps.emplace_back(fill);
+  run_case.plan = plan;
   request.cases.push_back(run_case);
 
   request.cases[0].repeat = true;
@@ -56,7 +58,7 @@ TEST(Protocol, RunRequestSurvivesTheTrip) {
   EXPECT_EQ(sampling.area_bytes, 4096U);
   EXPECT_TRUE(sampling.all_judged);
   EXPECT_TRUE(read.cases[0].repeat);
-  EXPECT_EQ(std::get<tasks::FillStep>(read.cases[0].plan.steps.at(0)).value, fill.value);
+  EXPECT_EQ(std::get<tasks::FillStep>(read.cases[0].plan->steps.at(0)).value, fill.value);
 }
 
 TEST(Protocol, ReportIsPutTogetherFromItsLines) {

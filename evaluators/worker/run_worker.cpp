@@ -85,7 +85,7 @@ private:
     for (std::size_t begin = 0; begin < request_.cases.size(); begin = end) {
       std::uint64_t bytes = 0;
       for (end = begin; end < request_.cases.size(); ++end) {
-        bytes += bytes_of(request_.cases[end].plan);
+        bytes += bytes_of(*request_.cases[end].plan);
         if (end > begin && bytes > kCountedTogetherBytes) {
           break;
         }
@@ -105,7 +105,7 @@ private:
       RunCaseReport report = guarded(i, [&](RunCaseReport& result) {
         const RunCase& run_case = request_.cases[i];
         runners.push_back(
-            std::make_unique<CaseRunner>(*device_, run_case.plan, run_case.seed, i - begin));
+            std::make_unique<CaseRunner>(*device_, *run_case.plan, run_case.seed, i - begin));
         runners.back()->poison(run_case.salt);
         take_computed_inputs(*runners.back(), run_case, run_case.seed);
         result.fault = runners.back()->run_prepare();
@@ -231,7 +231,7 @@ private:
       result.fault = runs.run(result);
       return;
     }
-    CaseRunner runner(*device_, run_case.plan, run_case.seed);
+    CaseRunner runner(*device_, *run_case.plan, run_case.seed);
     runner.poison(run_case.salt);
     take_computed_inputs(runner, run_case, run_case.seed);
     for (const ArenaSlice& input : run_case.inputs) {

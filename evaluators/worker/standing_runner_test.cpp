@@ -37,9 +37,11 @@ protected:
     y.name = "y";
     y.kind = tasks::Buffer::Kind::Output;
     y.count = kLength;
+    tasks::ResolvedPlan plan;
+    plan.buffers = {y};
+    plan.steps = on_y(1, kLength);
     RunCase run_case;
-    run_case.plan.buffers = {y};
-    run_case.plan.steps = on_y(1, kLength);
+    run_case.plan = plan;
     run_case.outputs = {{"y", 0, kLength * sizeof(float)}};
     RunRequest request;
     request.module = module;

@@ -73,7 +73,7 @@ TimedRuns::TimedRuns(Device& device, const RunCase& run_case, const ArenaView& a
                      TakeComputed take_computed)
     : device_(device), case_(run_case), sampling_(*run_case.sampling), arena_(arena),
       take_computed_(std::move(take_computed)), random_(random_bits()),
-      tensor_plan_(tensors_of(run_case.plan)),
+      tensor_plan_(tensors_of(*run_case.plan)),
       launched_at_(static_cast<std::size_t>(sampling_.places)), race_(kRaceRules) {
   for (std::size_t i = 0; i <= sampling_.rivals.size(); ++i) {
     contestants_.emplace_back(warm_up_limits(sampling_),
@@ -94,7 +94,7 @@ void TimedRuns::add_buffers(std::size_t place) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::shuffle(order.begin(), order.end(), random_);
   for (const std::size_t module : order) {
-    const tasks::ResolvedPlan& plan = module == 0 ? case_.plan : sampling_.rivals[module - 1];
+    const tasks::ResolvedPlan& plan = module == 0 ? *case_.plan : *sampling_.rivals[module - 1];
     contestants_[module].runners.push_back(std::make_unique<CaseRunner>(
         device_, plan, *tensors_.back(), tensor_set + 1 + module, module));
   }

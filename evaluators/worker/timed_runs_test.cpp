@@ -34,9 +34,9 @@ protected:
     y.name = "y";
     y.kind = Buffer::Kind::Output;
     case_.seed = 7;
-    case_.plan.buffers = {x, y};
-    case_.plan.steps = {
-        launch_step("k", 1, kElements, {buffer_argument("x"), buffer_argument("y")})};
+    plan_.buffers = {x, y};
+    plan_.steps = {launch_step("k", 1, kElements, {buffer_argument("x"), buffer_argument("y")})};
+    case_.plan = plan_;
     case_.outputs = {{"y", 0, kBytes}};
     case_.sampling.emplace();
     case_.sampling->min_samples = case_.sampling->max_samples = 200;
@@ -79,6 +79,7 @@ protected:
   }
 
   static constexpr int kAreas = 12;
+  tasks::ResolvedPlan plan_; ///< of case_
   RunCase case_;
   Arena arena_{kBytes * kAreas};
   ArenaView view_{arena_.fd()};
@@ -96,7 +97,8 @@ TEST_F(TimedRunsTest, OutputsOfSomeLaunchesAreHandedOver) {
 }
 
 TEST_F(TimedRunsTest, EachLaunchTakesItsOwnComputedInputs) {
-  case_.plan.buffers[0].generator.kind = tasks::GeneratorSpec::Kind::Reference;
+  plan_.buffers[0].generator.kind = tasks::GeneratorSpec::Kind::Reference;
+  case_.plan = plan_;
   case_.computed = {{"x", 0, kBytes}};
   std::vector<std::uint64_t> seeds;
   RunCaseReport report;
@@ -190,8 +192,9 @@ TEST_F(TimedRunsTest, StaticInputsStayTheSame) {
   w.name = "w";
   w.count = kElements;
   w.is_static = true;
-  case_.plan.buffers.push_back(w);
-  case_.plan.steps = {launch_step("k", 1, kElements, {buffer_argument("w"), buffer_argument("y")})};
+  plan_.buffers.push_back(w);
+  plan_.steps = {launch_step("k", 1, kElements, {buffer_argument("w"), buffer_argument("y")})};
+  case_.plan = plan_;
   const RunCaseReport report = time();
   std::vector<float> expected(kElements);
   tasks::generate_tensor({}, tasks::DType::F32, case_.seed, "w", expected.data(), expected.size());
@@ -362,7 +365,8 @@ TEST_F(TimedRunsTest, ContestantsShareTensorsAndHaveScratchOfTheirOwn) {
   scratch.name = "scratch";
   scratch.kind = Buffer::Kind::Scratch;
   scratch.count = kElements;
-  case_.plan.buffers.push_back(scratch);
+  plan_.buffers.push_back(scratch);
+  case_.plan = plan_;
   case_.sampling->rivals = {case_.plan, case_.plan};
   case_.sampling->places = 2;
   PerfectMemory device;
@@ -469,9 +473,10 @@ TEST_F(RivalsTest, OnceScratchMustHoldItsValueAgain) {
   once.kind = Buffer::Kind::Scratch;
   once.count = kElements;
   once.once = 0;
-  case_.plan.buffers.push_back(once);
-  case_.plan.steps.push_back(
+  plan_.buffers.push_back(once);
+  plan_.steps.push_back(
       launch_step("k", 1, kElements, {buffer_argument("x"), buffer_argument("once")}));
+  case_.plan = plan_;
   for (int i = 0; i < 30; ++i) {
     const RunCaseReport report = race(busy(10), busy(10));
     ASSERT_TRUE(report.fault.has_value()) << i;
@@ -486,12 +491,13 @@ TEST_F(TimedRunsTest, KeptScratchMustStayAsPrepared) {
   kept.kind = Buffer::Kind::Scratch;
   kept.count = kElements;
   kept.keep = true;
-  case_.plan.buffers.push_back(kept);
-  case_.plan.prepare = {
-      launch_step("k", 1, kElements, {buffer_argument("x"), buffer_argument("kept")})};
+  plan_.buffers.push_back(kept);
+  plan_.prepare = {launch_step("k", 1, kElements, {buffer_argument("x"), buffer_argument("kept")})};
+  case_.plan = plan_;
   EXPECT_FALSE(time().fault.has_value());
-  case_.plan.steps.push_back(
+  plan_.steps.push_back(
       launch_step("k", 1, kElements, {buffer_argument("y"), buffer_argument("kept")}));
+  case_.plan = plan_;
   const RunCaseReport report = time();
   ASSERT_TRUE(report.fault.has_value());
   EXPECT_EQ(report.fault->verdict, tasks::Verdict::ModifiedInput);

@@ -37,6 +37,8 @@ struct DeviceFacts {
   std::int64_t l2_bytes = 0;
   double peak_bytes_per_second = 0; ///< of device memory: bounds timings; 0: unknown
   double clock_mhz = 0;             ///< highest rated clock of the multiprocessors; 0: unknown
+
+  bool operator==(const DeviceFacts&) const = default;
 };
 
 /// Puts the facts into `scope` under the names that expressions use ("sm_count", "l2_bytes", ...).

@@ -247,11 +247,13 @@ protected:
     tasks::Buffer x;
     x.name = "x";
     x.count = 8;
-    case_.plan.buffers = {x};
-    case_.plan.steps = {launch_of("own", {pointer_argument("x")})};
+    tasks::ResolvedPlan own, rival;
+    own.buffers = rival.buffers = {x};
+    own.steps = {launch_of("own", {pointer_argument("x")})};
+    rival.steps = {launch_of("rival", {pointer_argument("x")})};
+    case_.plan = own;
     case_.sampling.emplace();
-    case_.sampling->rivals = {case_.plan};
-    case_.sampling->rivals.front().steps = {launch_of("rival", {pointer_argument("x")})};
+    case_.sampling->rivals = {rival};
   }
 
   std::vector<Launch> launches(int samples) {
@@ -308,8 +310,10 @@ TEST_F(GpuDeviceTest, TakesTurnsOfATimingOnStreamsOfTheirOwn) {
   tasks::Buffer x;
   x.name = "x";
   x.count = 8;
-  run_case.plan.buffers = {x};
-  run_case.plan.steps = {launch_of("tell", {})};
+  tasks::ResolvedPlan plan;
+  plan.buffers = {x};
+  plan.steps = {launch_of("tell", {})};
+  run_case.plan = plan;
   run_case.sampling.emplace();
   run_case.sampling->min_samples = run_case.sampling->max_samples = 30;
   run_case.sampling->rivals = {run_case.plan};
