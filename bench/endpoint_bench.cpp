@@ -9,6 +9,7 @@
 // server told it.
 #include "agents/endpoint_config.h"
 #include "base/error.h"
+#include "bench/process_usage.h"
 #include "process/unique_fd.h"
 #include "tests/fake_endpoint/fake_endpoint.h"
 #include "tests/fake_endpoint/question.h"
@@ -30,7 +31,6 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -152,15 +152,6 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-double cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
 // --- streaming --------------------------------------------------------------------------------
 
 /// Streams that begin at different times.
@@ -191,7 +182,7 @@ void measure_streaming(int streams, std::chrono::milliseconds between) {
   std::mutex mutex;
   std::latch done(calls);
   std::atomic<int> failed{0};
-  const double cpu = cpu_seconds();
+  const double cpu = winnow::bench::own_cpu_seconds();
   const auto start = Clock::now();
   for (int i = 0; i < calls; ++i) {
     endpoint->start(request_for(std::to_string(i)), [&](const ModelReply& reply) {
@@ -206,7 +197,7 @@ void measure_streaming(int streams, std::chrono::milliseconds between) {
   }
   done.wait();
   const double wall = seconds_since(start);
-  const double share = 100 * (cpu_seconds() - cpu) / wall;
+  const double share = 100 * (winnow::bench::own_cpu_seconds() - cpu) / wall;
   if (latencies.empty()) {
     throw winnow::Error("no stream was answered");
   }
@@ -261,7 +252,7 @@ struct Tally {
 bool measure_faults(const std::string& kind, int calls) {
   ServerProcess server(faulty_script);
   Tally tally;
-  const double cpu = cpu_seconds();
+  const double cpu = winnow::bench::own_cpu_seconds();
   const auto start = Clock::now();
   {
     const auto endpoint = winnow::agents::make_endpoint(config_for(kind, server.port(), 64));
@@ -275,7 +266,7 @@ bool measure_faults(const std::string& kind, int calls) {
     done.wait();
   }
   const double wall = seconds_since(start);
-  const double cpu_ms_per_call = 1000 * (cpu_seconds() - cpu) / calls;
+  const double cpu_ms_per_call = 1000 * (winnow::bench::own_cpu_seconds() - cpu) / calls;
   const Account account = server.end();
   const bool same = std::abs(tally.dollars - account.dollars) <= 1e-9 * account.dollars;
   fmt::print("| {} | {} | {} | {} | {} | {:.6f} | {:.6f} | {:.1f} | {:.2f} |\n", kind, calls,

@@ -1,5 +1,6 @@
 #include "bench/measured_throughput.h"
 
+#include "bench/process_usage.h"
 #include "evaluators/evaluation/profile.h"
 
 #include <algorithm>
@@ -11,7 +12,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 namespace winnow {
 namespace {
@@ -30,15 +30,6 @@ double milliseconds_of_counting(const evaluators::EvaluationResult& result) {
     }
   }
   return sum;
-}
-
-double cpu_seconds_of_coordinator() {
-  rusage used{};
-  getrusage(RUSAGE_SELF, &used);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-  };
-  return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
 void print_recoveries(const evaluators::HostStatistics& spent) {
@@ -76,7 +67,7 @@ MeasuredThroughput judge_all(const tasks::Task& task, const evaluators::Protocol
   measured.count = count;
   std::vector<Clock::time_point> results;
   std::latch done(count);
-  const double cpu_before = cpu_seconds_of_coordinator();
+  const double cpu_before = bench::own_cpu_seconds();
   const Clock::time_point start = Clock::now();
   const auto evaluations = devices.evaluations([&](const evaluators::EvaluationResult& result) {
     const std::lock_guard lock(mutex);
@@ -97,7 +88,7 @@ MeasuredThroughput judge_all(const tasks::Task& task, const evaluators::Protocol
   }
   done.wait();
   measured.seconds = seconds_between(start, Clock::now());
-  measured.coordinator_s = cpu_seconds_of_coordinator() - cpu_before;
+  measured.coordinator_s = bench::own_cpu_seconds() - cpu_before;
   evaluations->stop();
   measured.of_second_half = rate_of_second_half(results);
   return measured;

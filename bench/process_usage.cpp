@@ -5,6 +5,7 @@
 #include <string>
 #include <system_error>
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace winnow::bench {
@@ -71,6 +72,15 @@ double megabytes_below(const std::filesystem::path& folder) {
 
 double megabytes_of_store(const std::filesystem::path& store) {
   return megabytes_of(store) + megabytes_of(store.string() + "-wal");
+}
+
+double own_cpu_seconds() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
 } // namespace winnow::bench

@@ -14,6 +14,8 @@ ProcessUsage usage_of(int pid);
 
 /// CPU seconds of one thread of this process. 0: there is no such thread.
 double cpu_seconds_of_thread(int thread);
+/// User and system time of this process so far, more exact than usage_of().
+double own_cpu_seconds();
 
 /// All files below a folder, in 10^6 bytes. Files that vanish meanwhile do not count.
 double megabytes_below(const std::filesystem::path& folder);

@@ -153,7 +153,7 @@ int work_in_process(const std::vector<std::string>& arguments) {
     std::this_thread::sleep_for(kBetweenWorkers);
   }
   while (!stdin_has_ended()) {
-    std::ofstream(arguments.at(2)) << device.statistics();
+    write_file_atomic(arguments.at(2), device.statistics()); // read at any time
   }
   _exit(0); // a thousand workers need long to end in order, and nobody waits for their jobs
 }

@@ -14,16 +14,14 @@
 #include "evaluators/workers.h"
 #include "harness/judging_devices.h"
 
-#include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace {
@@ -80,15 +78,6 @@ void compare_numbers_of_gpus(const std::vector<int>& numbers, const JudgeOn& jud
   }
 }
 
-std::vector<int> numbers_in(const std::string& text) {
-  std::vector<int> numbers;
-  std::istringstream parts(text);
-  for (std::string part; std::getline(parts, part, ',');) {
-    numbers.push_back(std::max(1, std::atoi(part.c_str())));
-  }
-  return numbers;
-}
-
 } // namespace
 
 int main(int argc, char** argv) {
@@ -101,32 +90,34 @@ int main(int argc, char** argv) {
   winnow::harness::BrokerOptions broker;
   int count = 500;
   int faults = 0;
-  std::string task_name = "axpy";
-  std::string file;
+  std::vector<std::string> task_and_file{"axpy", ""};
   std::vector<int> gpus;
-  for (int i = 1; i < argc; ++i) {
-    if (std::string_view(argv[i]) == "--device" && i + 1 < argc) {
-      options.device = argv[++i];
-    } else if (std::string_view(argv[i]) == "--gpus" && i + 1 < argc) {
-      gpus = numbers_in(argv[++i]);
-    } else if (std::string_view(argv[i]) == "--broker" && i + 1 < argc) {
-      broker.url = argv[++i];
-    } else if (std::string_view(argv[i]) == "--pool" && i + 1 < argc) {
-      broker.pool = argv[++i];
-    } else if (std::string_view(argv[i]) == "--counters" && i + 1 < argc) {
-      options.counters = evaluators::counting_from_string(argv[++i]).value();
-    } else if (std::string_view(argv[i]) == "--faults" && i + 1 < argc) {
-      faults = std::clamp(std::atoi(argv[++i]), 0, 100'000);
-    } else if (std::string_view(argv[i]) == "--task" && i + 2 < argc) {
-      task_name = argv[++i];
-      file = argv[++i];
-    } else {
-      count = std::atoi(argv[i]);
-    }
-  }
+  CLI::App app("Measures how many candidates one machine judges in full in a minute.");
+  app.add_option("N", count, "number of kernels; with --gpus, for each GPU")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  app.add_option("--device", options.device, "\"cpu\", \"cuda:0,cuda:1\"")->capture_default_str();
+  app.add_option("--gpus", gpus, "compare these numbers of GPUs: 1,2,4")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 64));
+  app.add_option("--faults", faults, "so many of the axpy kernels trap")
+      ->check(CLI::Range(0, 100'000));
+  app.add_option_function<std::string>(
+         "--counters",
+         [&](const std::string& text) {
+           options.counters = evaluators::counting_from_string(text).value();
+         },
+         "read performance counters, too")
+      ->check(CLI::IsMember({"fast", "full"}));
+  app.add_option("--task", task_and_file, "copies of a kernel file instead of axpy kernels")
+      ->type_name("TASK KERNEL_FILE")
+      ->expected(2);
+  app.add_option("--broker", broker.url, "judge on the workers of a broker's pool");
+  app.add_option("--pool", broker.pool, "the pool")->needs("--broker");
+  CLI11_PARSE(app, argc, argv);
   try {
-    const tasks::Task task = tasks::find_task(tasks::find_catalogue(), task_name);
-    const MakeKernel make = file.empty() ? axpy_kernel : copies_of(file);
+    const tasks::Task task = tasks::find_task(tasks::find_catalogue(), task_and_file[0]);
+    const MakeKernel make = task_and_file[1].empty() ? axpy_kernel : copies_of(task_and_file[1]);
     const auto judge = [&](int times) {
       const winnow::TemporaryDirectory cache("throughput-cache");
       options.cache = cache.path();
