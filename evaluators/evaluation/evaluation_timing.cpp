@@ -47,16 +47,27 @@ bool were_requested(const RunCase& run_case, const std::vector<TimedOutput>& out
   });
 }
 
-JudgeRequest request_of(const TaskOnDevice& on_device, const RunCase& run_case,
-                        const PlannedCase& planned, const TimedOutput& output) {
-  std::vector<ArenaSlice> outputs = run_case.outputs;
-  for (ArenaSlice& slice : outputs) {
-    slice.offset += static_cast<std::uint64_t>(output.area) * run_case.sampling->area_bytes;
+/// Adds a question about each of the outputs.
+void add_requests(const TaskOnDevice& on_device, const RunCase& run_case,
+                  const PlannedCase& planned, const std::vector<TimedOutput>& timed,
+                  std::vector<JudgeRequest>& requests) {
+  const std::size_t first = requests.size();
+  for (const TimedOutput& output : timed) {
+    std::vector<ArenaSlice> outputs = run_case.outputs;
+    for (ArenaSlice& slice : outputs) {
+      slice.offset += static_cast<std::uint64_t>(output.area) * run_case.sampling->area_bytes;
+    }
+    const InputSeeds seeds{launch_seed(run_case.seed, output.contestant, output.launch),
+                           run_case.seed};
+    if (requests.size() == first || on_device.task.torch) {
+      requests.push_back(judge_request(on_device, planned.shape, seeds, output.salt,
+                                       std::move(outputs), output.draw));
+    } else {
+      requests.push_back(JudgeRequest(requests[first]));
+      ask_about_launch(requests.back(), on_device, planned.shape, seeds, output.salt,
+                       std::move(outputs), output.draw);
+    }
   }
-  const InputSeeds seeds{launch_seed(run_case.seed, output.contestant, output.launch),
-                         run_case.seed};
-  return judge_request(on_device, planned.shape, seeds, output.salt, std::move(outputs),
-                       output.draw);
 }
 
 } // namespace
@@ -98,9 +109,7 @@ judge_timed_outputs(TaskOnDevice& on_device, const std::vector<RunCase>& run_cas
   for (const RunCaseReport& report : reports) {
     const RunCase& run_case = run_cases.at(report.index);
     if (were_requested(run_case, report.timed_outputs)) {
-      for (const TimedOutput& output : report.timed_outputs) {
-        requests.push_back(request_of(on_device, run_case, cases.at(report.index), output));
-      }
+      add_requests(on_device, run_case, cases.at(report.index), report.timed_outputs, requests);
     }
   }
   const std::vector<JudgeReply> replies = on_device.ask(requests);

@@ -80,10 +80,18 @@ JudgeRequest judge_request(const TaskOnDevice& on_device, const tasks::Shape& sh
     request.module = on_device.reference.compiled.module;
     request.plan = on_device.own_plan(on_device.reference, shape);
   }
+  request.model = error_model(on_device.task, shape);
+  ask_about_launch(request, on_device, shape, seeds, salt, std::move(outputs), draw);
+  return request;
+}
+
+void ask_about_launch(JudgeRequest& request, const TaskOnDevice& on_device,
+                      const tasks::Shape& shape, InputSeeds seeds, std::uint64_t salt,
+                      std::vector<ArenaSlice> outputs, std::optional<std::uint64_t> draw) {
   request.seed = seeds.launch;
   request.static_seed = seeds.of_static;
   request.salt = salt;
-  request.model = error_model(on_device.task, shape);
+  request.tensors.clear();
   for (ArenaSlice& slice : outputs) {
     const tasks::TensorSpec& tensor = *on_device.task.find_tensor(slice.tensor);
     JudgedTensor judged{
@@ -94,7 +102,6 @@ JudgeRequest judge_request(const TaskOnDevice& on_device, const tasks::Shape& sh
     }
     request.tensors.push_back(std::move(judged));
   }
-  return request;
 }
 
 std::string mismatch_text(const tasks::Mismatch& mismatch) {

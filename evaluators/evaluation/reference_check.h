@@ -30,6 +30,12 @@ JudgeRequest judge_request(const TaskOnDevice& on_device, const tasks::Shape& sh
                            InputSeeds seeds, std::uint64_t salt, std::vector<ArenaSlice> outputs,
                            std::optional<std::uint64_t> draw = std::nullopt);
 
+/// Turns `request` of judge_request() into the question about another launch at the same shape. Not
+/// for a task with a TorchReference, whose inputs and answers are in the question.
+void ask_about_launch(JudgeRequest& request, const TaskOnDevice& on_device,
+                      const tasks::Shape& shape, InputSeeds seeds, std::uint64_t salt,
+                      std::vector<ArenaSlice> outputs, std::optional<std::uint64_t> draw);
+
 /// "c(row 3, col 7) = 1.5, expected 1.25 within 1e-06; 8 of 64 elements differ: ..."
 std::string mismatch_text(const tasks::Mismatch& mismatch);
 

@@ -61,8 +61,11 @@ std::string line(const json& value) {
   return json_line(value) + "\n";
 }
 
-template <typename T> std::string line_of(const T& message) {
+/// `bytes_of_plans`: of their texts, which are most of a message.
+template <typename T> std::string line_of(const T& message, std::size_t bytes_of_plans = 0) {
+  constexpr std::size_t kBesides = 2048;
   std::string out;
+  out.reserve(bytes_of_plans + kBesides);
   tasks::append_json(out, message);
   return out += '\n';
 }
@@ -119,7 +122,15 @@ void keep_valid_text(RunCaseReport& report) {
 } // namespace
 
 std::string encode(const RunRequest& request) {
-  return line_of(request);
+  std::size_t bytes = 0;
+  for (const RunCase& run_case : request.cases) {
+    bytes += run_case.plan.text().size();
+    for (const SharedPlan& rival :
+         run_case.sampling ? run_case.sampling->rivals : std::vector<SharedPlan>()) {
+      bytes += rival.text().size();
+    }
+  }
+  return line_of(request, bytes);
 }
 
 RunRequest decode_run_request(const std::string& text) {
@@ -193,7 +204,7 @@ bool add_line(RunReport& report, const std::string& text) {
 }
 
 std::string encode(const JudgeRequest& request) {
-  return line_of(request);
+  return line_of(request, request.plan.text().size());
 }
 
 JudgeRequest decode_judge_request(const std::string& text) {
