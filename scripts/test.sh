@@ -71,7 +71,8 @@ fuzz() {
   corpus=$(mktemp -d)
   [[ -d fuzz/corpus/$name ]] && seeds=("fuzz/corpus/$name")
   echo "Fuzzing $name for $seconds s" >&2
-  "$1" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -verbosity=0 \
+  # libFuzzer ends when more than max_total_time has passed, in whole seconds: a second later.
+  "$1" -max_total_time=$((seconds > 1 ? seconds - 1 : 1)) -timeout=10 -rss_limit_mb=2048 -verbosity=0 \
     -print_funcs=0 -seed="$seed" \
     -artifact_prefix="$corpus/" "$corpus" "${seeds[@]}" >"$corpus.log" 2>&1 ||
     { tail -n 50 "$corpus.log" >&2; echo "see $corpus and $corpus.log" >&2; return 1; }

@@ -3,9 +3,11 @@
 #include "evaluators/judge/pattern.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -170,13 +172,32 @@ std::vector<Part> scan_parts(std::int64_t total, const Part& empty, const Scan& 
   return found;
 }
 
+/// Adds what element_at() says about the elements [first, end), but reads them a block at a time.
+void add_errors(ErrorTotals& totals, const Comparison& comparison, const ErrorLimits& limits,
+                std::size_t first, std::size_t end) {
+  constexpr std::size_t kBlock = 256;
+  const std::size_t size = tasks::size_bytes(comparison.dtype);
+  const std::span<const double> magnitude =
+      comparison.magnitude.empty() ? comparison.expected : comparison.magnitude;
+  std::array<double, kBlock> got{};
+  for (std::size_t count = 0; first < end; first += count) {
+    count = std::min(kBlock, end - first);
+    tasks::convert_elements(comparison.dtype, comparison.got.data() + first * size,
+                            tasks::DType::F64, std::as_writable_bytes(std::span(got)).data(),
+                            count);
+    for (std::size_t i = 0; i < count; ++i) {
+      totals.add(error_of(got[i], comparison.expected[first + i], magnitude[first + i], limits));
+    }
+  }
+}
+
 ErrorTotals totals_of(const Comparison& comparison, const ErrorLimits& limits) {
-  const auto parts = scan_parts(total_elements(comparison), ErrorTotals{},
-                                [&](ErrorTotals& totals, std::int64_t first, std::int64_t end) {
-                                  for (std::int64_t i = first; i < end; ++i) {
-                                    totals.add(element_at(comparison, limits, i).error);
-                                  }
-                                });
+  const auto parts =
+      scan_parts(total_elements(comparison), ErrorTotals{},
+                 [&](ErrorTotals& totals, std::int64_t first, std::int64_t end) {
+                   add_errors(totals, comparison, limits, static_cast<std::size_t>(first),
+                              static_cast<std::size_t>(end));
+                 });
   ErrorTotals totals;
   for (const ErrorTotals& part : parts) {
     totals.add(part);
