@@ -78,11 +78,17 @@ fuzz() {
     { tail -n 50 "$corpus.log" >&2; echo "see $corpus and $corpus.log" >&2; return 1; }
   rm -rf "$corpus" "$corpus.log"
 }
-export -f fuzz
+# sanitize JOB: one of the jobs that share the processors: the tests under sanitizers, or a target.
+sanitize() {
+  if [[ $1 == tests ]]; then ctest --preset fuzz; else fuzz "$1"; fi
+}
+export -f fuzz sanitize
 
 if [[ -n $fuzz_build ]]; then
   wait "$fuzz_build" || { tail -n 50 "$fuzz_log" >&2; exit 1; }
-  ctest --preset fuzz -j "$(nproc)" || { failed=$?; count build/ci build/fuzz; exit "$failed"; }
+  failed=0
+  printf '%s\0' tests build/fuzz/fuzz/*_fuzz |
+    xargs -0 -n 1 -P "$(nproc)" bash -c 'sanitize "$@"' sanitize || failed=1
   count build/ci build/fuzz
-  printf '%s\0' build/fuzz/fuzz/*_fuzz | xargs -0 -n 1 -P "$(nproc)" bash -c 'fuzz "$@"' fuzz
+  exit "$failed"
 fi
