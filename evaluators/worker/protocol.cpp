@@ -125,9 +125,10 @@ std::string encode(const RunRequest& request) {
   std::size_t bytes = 0;
   for (const RunCase& run_case : request.cases) {
     bytes += run_case.plan.text().size();
-    for (const SharedPlan& rival :
-         run_case.sampling ? run_case.sampling->rivals : std::vector<SharedPlan>()) {
-      bytes += rival.text().size();
+    if (run_case.sampling) {
+      for (const SharedPlan& rival : run_case.sampling->rivals) {
+        bytes += rival.text().size();
+      }
     }
   }
   return line_of(request, bytes);
