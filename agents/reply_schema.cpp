@@ -5,54 +5,64 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <valijson/adapters/nlohmann_json_adapter.hpp>
-#include <valijson/schema.hpp>
-#include <valijson/schema_parser.hpp>
-#include <valijson/validation_results.hpp>
-#include <valijson/validator.hpp>
+#include <rapidjson/document.h>
+#include <rapidjson/error/en.h>
+#include <rapidjson/schema.h>
+#include <rapidjson/writer.h>
 
 namespace winnow::agents {
 namespace {
 
-using Adapter = valijson::adapters::NlohmannJsonAdapter;
-
-void read_schema(const ReplySchema& text, valijson::Schema& schema) {
-  try {
-    const nlohmann::json json = nlohmann::json::parse(text.schema);
-    valijson::SchemaParser().populateSchema(Adapter(json), schema);
-  } catch (const std::exception& failure) {
-    throw Error(
-        fmt::format("the reply schema '{}' is not a JSON Schema: {}", text.name, failure.what()));
-  }
+std::string text_of(const rapidjson::Pointer& pointer) {
+  rapidjson::StringBuffer text;
+  pointer.Stringify(text);
+  return text.GetString();
 }
 
-std::string first_violation(valijson::ValidationResults& results) {
-  valijson::ValidationResults::Error error;
-  if (!results.popError(error)) {
-    return "the reply does not match";
+rapidjson::Document read_schema(const ReplySchema& text) {
+  rapidjson::Document schema;
+  schema.Parse(text.schema.data(), text.schema.size());
+  if (schema.HasParseError() || !schema.IsObject()) {
+    throw Error(fmt::format("the reply schema '{}' is not a JSON Schema: {}", text.name,
+                            schema.HasParseError()
+                                ? rapidjson::GetParseError_En(schema.GetParseError())
+                                : "it is not an object"));
   }
-  std::string where;
-  for (const std::string& part : error.context) {
-    where += part;
+  return schema;
+}
+
+/// The part of the schema that the reply violates, such as `"required": ["reasoning"]`.
+std::string violated_rule(const rapidjson::SchemaValidator& validator,
+                          const rapidjson::Document& schema) {
+  const char* keyword = validator.GetInvalidSchemaKeyword();
+  const rapidjson::Value* part = validator.GetInvalidSchemaPointer().Get(schema);
+  rapidjson::StringBuffer value;
+  if (part != nullptr && part->IsObject() && part->HasMember(keyword)) {
+    rapidjson::Writer<rapidjson::StringBuffer> writer(value);
+    (*part)[keyword].Accept(writer);
   }
-  return fmt::format("{}: {}", where, error.description);
+  return fmt::format("\"{}\": {}", keyword, value.GetString());
 }
 
 } // namespace
 
 std::string schema_violation(const ReplySchema& schema, const std::string& reply) {
-  valijson::Schema parsed;
-  read_schema(schema, parsed);
-  nlohmann::json json;
+  const rapidjson::Document rules = read_schema(schema);
+  rapidjson::Document json;
   try {
-    json = parse_untrusted_json(reply);
+    const std::string checked = parse_untrusted_json(reply).dump();
+    json.Parse(checked.data(), checked.size());
   } catch (const Error& failure) {
     return failure.what();
   }
-  valijson::ValidationResults results;
-  valijson::Validator validator;
-  return validator.validate(parsed, Adapter(json), &results) ? std::string()
-                                                             : first_violation(results);
+  const rapidjson::SchemaDocument compiled(rules);
+  rapidjson::SchemaValidator validator(compiled);
+  if (json.Accept(validator)) {
+    return "";
+  }
+  const std::string where = text_of(validator.GetInvalidDocumentPointer());
+  return fmt::format("{} violates {}", where.empty() ? "the outermost value" : where,
+                     violated_rule(validator, rules));
 }
 
 } // namespace winnow::agents
