@@ -99,6 +99,7 @@ int main(int argc, char** argv) {
   app.add_option("--device", options.device, "\"cpu\", \"cuda:0,cuda:1\"")->capture_default_str();
   app.add_option("--gpus", gpus, "compare these numbers of GPUs: 1,2,4")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::Range(1, 64));
   app.add_option("--faults", faults, "so many of the axpy kernels trap")
       ->check(CLI::Range(0, 100'000));
@@ -111,7 +112,8 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"fast", "full"}));
   app.add_option("--task", task_and_file, "copies of a kernel file instead of axpy kernels")
       ->type_name("TASK KERNEL_FILE")
-      ->expected(2);
+      ->expected(2)
+      ->allow_extra_args(false);
   app.add_option("--broker", broker.url, "judge on the workers of a broker's pool");
   app.add_option("--pool", broker.pool, "the pool")->needs("--broker");
   CLI11_PARSE(app, argc, argv);

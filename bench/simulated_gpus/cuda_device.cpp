@@ -143,6 +143,11 @@ CUresult cuCtxSetCurrent(CUcontext /*context*/) {
   return CUDA_SUCCESS;
 }
 
+CUresult cuCtxGetLimit(std::size_t* value, CUlimit /*limit*/) {
+  *value = 0;
+  return CUDA_SUCCESS;
+}
+
 CUresult cuCtxSetLimit(CUlimit /*limit*/, std::size_t /*value*/) {
   return CUDA_SUCCESS;
 }

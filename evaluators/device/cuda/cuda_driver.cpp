@@ -78,6 +78,7 @@ public:
   TensorMapBytes encode(const tasks::ResolvedTensorMap& map, GpuAddress tensor) override;
 
 private:
+  void set_limit(CUlimit limit, std::size_t bytes);
   int attribute(GpuKernel kernel, CUfunction_attribute which);
   void allow_shared_bytes(GpuKernel kernel, std::size_t bytes);
   void copy_rows(GpuAddress to, std::size_t to_stride, GpuAddress from, std::size_t from_stride,
@@ -102,14 +103,24 @@ CudaDriver::CudaDriver(int ordinal) {
   facts_ = cuda::facts_of(cuda_, device_);
   check(cuda_.cuDevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain");
   check(cuda_.cuCtxSetCurrent(context_), "cuCtxSetCurrent");
-  check(cuda_.cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, kPrintfBytes), "cuCtxSetLimit");
-  check(cuda_.cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, kHeapBytes), "cuCtxSetLimit");
+  set_limit(CU_LIMIT_PRINTF_FIFO_SIZE, kPrintfBytes);
+  set_limit(CU_LIMIT_MALLOC_HEAP_SIZE, kHeapBytes);
   // Not supported before Ampere, where kernels cannot ask the cache to keep lines.
   static_cast<void>(cuda_.cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0));
   check(cuda_.cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
   streams_.push_back(stream_);
   for (CUevent& mark : marks_) {
     check(cuda_.cuEventCreate(&mark, CU_EVENT_DEFAULT), "cuEventCreate");
+  }
+}
+
+// CUDA's runtime, which cuSPARSE uses, keeps the context when this driver has ended. Once a kernel of
+// a context has printed or allocated, the context refuses these limits, the present ones included.
+void CudaDriver::set_limit(CUlimit limit, std::size_t bytes) {
+  std::size_t present = 0;
+  check(cuda_.cuCtxGetLimit(&present, limit), "cuCtxGetLimit");
+  if (present != bytes) {
+    check(cuda_.cuCtxSetLimit(limit, bytes), "cuCtxSetLimit");
   }
 }
 

@@ -13,6 +13,7 @@ namespace winnow::evaluators::cuda {
 
 // Members and symbols have the names that cuda.h's macros expand to (cuMemAlloc is cuMemAlloc_v2).
 #define WINNOW_CUDA_FUNCTIONS(X)                                                                   \
+  X(cuCtxGetLimit)                                                                                 \
   X(cuCtxResetPersistingL2Cache)                                                                   \
   X(cuCtxSetCurrent)                                                                               \
   X(cuCtxSetLimit)                                                                                 \
