@@ -90,7 +90,12 @@ def model_server(log_path):
         def log_message(self, *_):
             pass
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", MODEL_PORT), Handler)
+    class Server(http.server.ThreadingHTTPServer):
+        # With less room for new connections, the system delivers a killed coordinator's last requests seconds later,
+        # when the next coordinator's reply to the same call may be stored: they would count as paid twice.
+        request_queue_size = 1024
+
+    server = Server(("127.0.0.1", MODEL_PORT), Handler)
     server.handle_error = lambda *_: None  # the coordinator was killed
     server.serve_forever()
 
