@@ -114,8 +114,9 @@ CudaDriver::CudaDriver(int ordinal) {
   }
 }
 
-// CUDA's runtime, which cuSPARSE uses, keeps the context when this driver has ended. Once a kernel of
-// a context has printed or allocated, the context refuses these limits, the present ones included.
+// CUDA's runtime, which cuSPARSE uses, keeps the context when this driver has ended. Once a kernel
+// of a context has printed or allocated, the context refuses these limits, the present ones
+// included.
 void CudaDriver::set_limit(CUlimit limit, std::size_t bytes) {
   std::size_t present = 0;
   check(cuda_.cuCtxGetLimit(&present, limit), "cuCtxGetLimit");
