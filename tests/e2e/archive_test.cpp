@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -150,24 +151,48 @@ ProgramResult resume(const std::string& store, const std::string& max_calls) {
   return run_winnow({"resume", "archive", "--store", store, "--max-calls", max_calls});
 }
 
-TEST(Archive, AReplayedRunUsesEveryOperatorAndTunes) {
-  const TemporaryDirectory directory("archive-test");
-  const std::string store = directory.path() / "run.db";
-  // Stops twice, so that what the bandit chooses by does not depend on the machine's speed.
+/// Stops twice, so that what the bandit chooses by does not depend on the machine's speed.
+void run_in_three_parts(const std::filesystem::path& folder, const std::string& store) {
   const ProgramResult seeds =
-      run_winnow({"run", write_run(directory.path()), "--store", store, "--max-calls", "3"});
+      run_winnow({"run", write_run(folder), "--store", store, "--max-calls", "3"});
   ASSERT_EQ(seeds.exit_code, 5) << seeds.err;
   const ProgramResult more = resume(store, "7");
   ASSERT_EQ(more.exit_code, 5) << more.err;
   const ProgramResult run = resume(store, "0");
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  const std::string op = "json_extract(detail, '$.action.operator')";
-  EXPECT_THAT(rows(store, "SELECT DISTINCT " + op +
-                              " AS op FROM search_log WHERE kind = 'decided' "
-                              "AND op IS NOT NULL ORDER BY op"),
-              ElementsAre("contrast", "crossover", "diff", "repair", "rewrite", "seed"));
-  const std::string ask =
-      "(SELECT json_extract(detail, '$.action.ask') FROM search_log WHERE " + op + " = '{}')";
+}
+
+constexpr const char* kOperator = "json_extract(detail, '$.action.operator')";
+
+std::vector<std::string> operators_of(const std::string& store) {
+  return rows(store, fmt::format("SELECT DISTINCT {0} AS op FROM search_log "
+                                 "WHERE kind = 'decided' AND {0} IS NOT NULL ORDER BY op",
+                                 kOperator));
+}
+
+/// The first seed makes one sweep, and the other kernels make eight. On a very busy machine one of
+/// the others is timed as the fastest.
+bool is_first_seed_fastest(const std::string& store) {
+  return rows(store, "SELECT call_key FROM candidate_overview WHERE call_key IS NOT NULL "
+                     "ORDER BY speedup DESC LIMIT 1") == std::vector<std::string>{"axpy/0/0"};
+}
+
+TEST(Archive, AReplayedRunUsesEveryOperatorAndTunes) {
+  const std::vector<std::string> all{"contrast", "crossover", "diff", "repair", "rewrite", "seed"};
+  std::optional<TemporaryDirectory> directory;
+  std::string store;
+  constexpr int kMostRuns = 5;
+  for (int i = 0; i < kMostRuns; ++i) {
+    directory.emplace("archive-test");
+    store = directory->path() / "run.db";
+    ASSERT_NO_FATAL_FAILURE(run_in_three_parts(directory->path(), store));
+    if (operators_of(store) == all || is_first_seed_fastest(store)) {
+      break;
+    }
+  }
+  EXPECT_EQ(operators_of(store), all);
+  const std::string ask = fmt::format(
+      "(SELECT json_extract(detail, '$.action.ask') FROM search_log WHERE {} = '{{}}')", kOperator);
   const auto verdicts = [&](const std::string& which) {
     return rows(store, "SELECT verdict FROM candidate_overview WHERE call_key IN " +
                            fmt::format(fmt::runtime(ask), which));
