@@ -73,7 +73,7 @@ private:
     return reply;
   }
 
-  static bool is_outside(const JudgeRequest& request) { return !request.answers.empty(); }
+  static bool is_outside(const JudgeRequest& request) { return request.module.empty(); }
 
   std::optional<DeviceFault> ensure_answer(const JudgeRequest& request) {
     const InputSeeds seeds{request.seed, request.static_seed};

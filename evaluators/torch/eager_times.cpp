@@ -3,7 +3,9 @@
 #include "base/error.h"
 #include "base/random_bits.h"
 #include "evaluators/torch/torch_question.h"
-#include "tasks/inputs/input_generator.h"
+#include "tasks/plan/plan_resolve.h"
+
+#include <exception>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -15,30 +17,42 @@ namespace {
 constexpr int kBudgets = 5;
 constexpr std::chrono::minutes kTimedWithin{5};
 
-void draw_inputs(DeviceHost& host, const tasks::Task& task, const tasks::Shape& shape,
-                 const std::vector<ArenaSlice>& inputs) {
-  const ArenaView exchange(host.exchange.fd());
-  const std::uint64_t seed = random_bits();
-  for (const ArenaSlice& input : inputs) {
-    const tasks::TensorSpec& tensor = *task.find_tensor(input.tensor);
-    tasks::generate_tensor(tasks::generator_at(tensor, shape), tensor.dtype, seed, tensor.name,
-                           exchange.slice(input.offset, input.bytes).data(),
-                           static_cast<std::uint64_t>(tasks::element_count(tensor, shape)));
-  }
-  const std::string question = torch_inputs(task, shape, seed, inputs);
-  if (!question.empty()) {
-    host.torch.ask(question, kTimedWithin);
-  }
-}
-
 std::vector<double> timed(DeviceHost& host, const tasks::Task& task, const tasks::Shape& shape,
                           TorchMode mode, const Protocol& protocol) {
   TorchSampling sampling;
   sampling.budget = kBudgets * time_budget(protocol, host.device.kind);
   const TorchQuestion question =
       torch_timing(task, shape, mode, sampling, host.exchange.size_bytes());
-  draw_inputs(host, task, shape, question.inputs);
-  return host.torch.ask(question.line, kTimedWithin).at("times_ns").get<std::vector<double>>();
+  // The judge draws the inputs, because the device does so faster than the coordinator.
+  JudgeRequest request;
+  request.shape = task.digest + " " + shape.id;
+  request.plan = tasks::tensors_only(task, shape);
+  request.seed = request.static_seed = random_bits();
+  request.inputs = question.inputs;
+  std::vector<double> times_ns;
+  std::exception_ptr failure; // of PyTorch, not of the judge
+  const auto ask = [&](const JudgeRequest& /*request*/) {
+    try {
+      const std::string computed = torch_inputs(task, shape, request.seed, question.inputs);
+      if (!computed.empty()) {
+        host.torch.ask(computed, kTimedWithin);
+      }
+      host.torch.ask(question.line, kTimedWithin).at("times_ns").get_to(times_ns);
+    } catch (const std::exception&) {
+      failure = std::current_exception();
+    }
+    return std::string();
+  };
+  ReferenceJudge::Round round(host.judge, kTimedWithin, ask);
+  round.give({request});
+  const JudgeReply reply = round.take().front();
+  if (failure) {
+    std::rethrow_exception(failure);
+  }
+  if (reply.verdict != tasks::Verdict::Correct) {
+    throw Error(reply.detail);
+  }
+  return times_ns;
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 #include "evaluators/evaluation/open_devices.h"
 #include "evaluators/evaluation/sitting.h"
 #include "evaluators/selftest/selftest.h"
+#include "evaluators/torch/eager_times.h"
 #include "evaluators/torch/torch_question.h"
 
 #include <cstdlib>
@@ -23,6 +24,7 @@ namespace winnow::evaluators {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::Each;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -146,6 +148,21 @@ TEST_F(TorchReference, TimesPyTorchWhereThereIsNoBaseline) {
   EXPECT_EQ(told(raced), "correct: ");
   ASSERT_TRUE(raced.race);
   EXPECT_NEAR(raced.race->ratio, 1, 0.5);
+}
+
+TEST_F(TorchReference, TimesACompiledModuleWithDrawnInputs) {
+  const std::vector<CompiledTimes> times = compiled_times(*host_, softmax(), options_);
+  ASSERT_FALSE(times.empty());
+  for (const CompiledTimes& one : times) {
+    EXPECT_EQ(one.error, "");
+    EXPECT_THAT(one.times_ns, Each(kEagerNs));
+  }
+}
+
+TEST_F(TorchReference, SaysWhyAModuleHasNoCompiledTime) {
+  const std::vector<CompiledTimes> times = compiled_times(*host_, softmax("# raise"), options_);
+  ASSERT_FALSE(times.empty());
+  EXPECT_THAT(times.front().error, HasSubstr("the module says no"));
 }
 
 TEST_F(TorchReference, IsTestedByWrongModules) {

@@ -167,7 +167,7 @@ struct JudgeRequest {
   std::vector<JudgedTensor> tensors;
   /// Of a reference outside of the judge: the judge puts the inputs into the exchange, asks for the
   /// answer, and takes the outputs of tasks::reference_view() from the exchange. `plan` then has
-  /// buffers only. No `answers`: the reference is a kernel in `module`.
+  /// buffers only, and `module` is empty.
   std::vector<ArenaSlice> inputs, answers;
   std::string question; ///< of a reference outside: TorchQuestion::line, for Outside
   /// The question for inputs that the reference computes; comes before `question`. Empty: none.

@@ -41,11 +41,13 @@ def answer(request):
         return {"error": "ValueError: the module says no"}
     if request["do"] == "describe":
         return DESCRIPTION
-    if request["do"] == "time":
-        return {"error": None, "times_ns": [EAGER_NS] * request["sampling"]["min_samples"]}
     memory = mmap.mmap(3, os.fstat(3).st_size)
     x = request["inputs"][0]
     rows, cols = x["shape"]
+    if request["do"] == "time":
+        if not any(memory[x["offset"] : x["offset"] + x["bytes"]]):
+            return {"error": "the inputs are zeros"}
+        return {"error": None, "times_ns": [EAGER_NS] * request["sampling"]["min_samples"]}
     if request["do"] == "inputs":
         random.seed(request["seed"])
         drawn = [random.gauss(0, 1) for _ in range(rows * cols)]
