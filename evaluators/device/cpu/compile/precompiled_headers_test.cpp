@@ -35,14 +35,17 @@ protected:
     CompileRequest request;
     request.file = "test.cu";
     request.source = source;
-    request.kernels = {"k"};
+    request.kernels = {"kernel"};
     request.mode = mode;
     return make_cpu_compiler(process::Sandbox::best(), options)->compile(request);
   }
 
-  /// A kernel whose source no other index has, so that the module cache does not answer.
+  /// A kernel whose source no other index has, so that the module cache does not answer. Its name
+  /// is as long as the random part of a temporary directory's name, because the linker merges a
+  /// string with another one that ends with it.
   static std::string kernel(int index) {
-    return "__global__ void k(float* x, int n) { __shared__ float s[32]; s[threadIdx.x] = x[n];\n"
+    return "__global__ void kernel(float* x, int n) { __shared__ float s[32]; s[threadIdx.x] = "
+           "x[n];\n"
            "__syncthreads(); x[threadIdx.x] = expf(s[0]) + " +
            std::to_string(index) + "; }\n";
   }
@@ -107,9 +110,9 @@ TEST_F(PrecompiledHeaders, TellMistakesAsWithoutThem) {
   compile_three(cache_.path(), BuildMode::Plain);
   const TemporaryDirectory fresh("precompiled");
   for (const std::string& mistake :
-       {std::string("__global__ void k(float* x) { x[0] = oops; }\n"),
-        std::string("__global__ void k(float* x) { x[0] = __shfl_sync(1, \"a\", 2); }\n"),
-        std::string("#error \"PCH file\"\n__global__ void k() {}\n")}) {
+       {std::string("__global__ void kernel(float* x) { x[0] = oops; }\n"),
+        std::string("__global__ void kernel(float* x) { x[0] = __shfl_sync(1, \"a\", 2); }\n"),
+        std::string("#error \"PCH file\"\n__global__ void kernel() {}\n")}) {
     const CompileResult with = compile(cache_.path(), mistake, BuildMode::Plain);
     const CompileResult without = compile(fresh.path(), mistake, BuildMode::Plain);
     EXPECT_EQ(with.verdict, Verdict::CompileError);
