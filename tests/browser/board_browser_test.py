@@ -110,13 +110,10 @@ class BoardTest(unittest.TestCase):
             url = server.stdout.readline().split()[-1]
             self.browser.open(url + "#/board?board=0")
             self.wait("board")
-            self.assertEqual(len(self.column("kernel")), 1)
+            self.assertEqual(self.browser.run("return candidates.length"), 1)
             self.assertIsNone(self.browser.run("return document.getElementById('newer')"))
             before = self.browser.run("return board.live_version")
-            for _ in range(5):  # on a busy machine a kernel can seem too slow at hidden shapes for the board
-                winnow("eval", "axpy", "tasks/catalogue/blas/axpy/honest/vectorised.cu", "--device", "cpu", "--no-reuse", "--store", store)
-                if len(leaderboard(store)) == 2:
-                    break
+            winnow("eval", "axpy", "tasks/catalogue/blas/axpy/honest/vectorised.cu", "--device", "cpu", "--store", store)
             for _ in range(100):
                 if self.browser.run("return document.getElementById('newer') !== null"):
                     break
@@ -127,7 +124,7 @@ class BoardTest(unittest.TestCase):
                 now = answer.read().decode().strip()
             self.assertNotEqual(now, before)
             self.assertEqual(self.browser.run("return board.live_version"), now)
-            self.assertEqual(len(self.column("kernel")), 2)
+            self.assertEqual(self.browser.run("return candidates.length"), 2)
         finally:
             server.terminate()
             server.wait()
