@@ -140,10 +140,7 @@ ReferenceJudge::Round TaskOnDevice::new_round() {
 
 std::string TaskOnDevice::answer_by_torch(const JudgeRequest& request) {
   try {
-    if (!request.inputs_question.empty()) {
-      host->torch.ask(request.inputs_question, judge_timeout(options));
-    }
-    host->torch.ask(request.question, judge_timeout(options));
+    host->torch.ask(request.inputs_question, request.question, judge_timeout(options));
     return "";
   } catch (const Error& error) {
     return error.what();

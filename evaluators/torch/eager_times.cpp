@@ -29,21 +29,18 @@ std::vector<double> timed(DeviceHost& host, const tasks::Task& task, const tasks
   request.plan = tasks::tensors_only(task, shape);
   request.seed = request.static_seed = random_bits();
   request.inputs = question.inputs;
+  request.inputs_question = torch_inputs(task, shape, request.seed, question.inputs);
   std::vector<double> times_ns;
   std::exception_ptr failure; // of PyTorch, not of the judge
-  const auto ask = [&](const JudgeRequest& /*request*/) {
+  ReferenceJudge::Round round(host.judge, kTimedWithin, [&](const JudgeRequest& asked) {
     try {
-      const std::string computed = torch_inputs(task, shape, request.seed, question.inputs);
-      if (!computed.empty()) {
-        host.torch.ask(computed, kTimedWithin);
-      }
-      host.torch.ask(question.line, kTimedWithin).at("times_ns").get_to(times_ns);
+      const auto reply = host.torch.ask(asked.inputs_question, question.line, kTimedWithin);
+      reply.at("times_ns").get_to(times_ns);
     } catch (const std::exception&) {
       failure = std::current_exception();
     }
     return std::string();
-  };
-  ReferenceJudge::Round round(host.judge, kTimedWithin, ask);
+  });
   round.give({request});
   const JudgeReply reply = round.take().front();
   if (failure) {

@@ -144,6 +144,14 @@ json TorchChild::ask(const std::string& line, std::chrono::milliseconds timeout,
   return reply;
 }
 
+json TorchChild::ask(const std::string& inputs_question, const std::string& line,
+                     std::chrono::milliseconds timeout) {
+  if (!inputs_question.empty()) {
+    ask(inputs_question, timeout);
+  }
+  return ask(line, timeout);
+}
+
 std::string TorchChild::ended() {
   child_->kill();
   const process::ChildResult result = child_->wait();

@@ -40,6 +40,9 @@ public:
   /// question ends the child.
   nlohmann::json ask(const std::string& line, std::chrono::milliseconds timeout,
                      const std::function<bool()>& cancelled = {});
+  /// The answer to `line`, after the question for inputs that the module computes; empty: none.
+  nlohmann::json ask(const std::string& inputs_question, const std::string& line,
+                     std::chrono::milliseconds timeout);
 
 private:
   process::Command command() const;

@@ -111,6 +111,7 @@ class BoardTest(unittest.TestCase):
             self.browser.open(url + "#/board?board=0")
             self.wait("board")
             self.assertEqual(self.browser.run("return candidates.length"), 1)
+            self.assertEqual(len(self.column("kernel") or []), len(leaderboard(store)))
             self.assertIsNone(self.browser.run("return document.getElementById('newer')"))
             before = self.browser.run("return board.live_version")
             winnow("eval", "axpy", "tasks/catalogue/blas/axpy/honest/vectorised.cu", "--device", "cpu", "--store", store)
@@ -125,6 +126,7 @@ class BoardTest(unittest.TestCase):
             self.assertNotEqual(now, before)
             self.assertEqual(self.browser.run("return board.live_version"), now)
             self.assertEqual(self.browser.run("return candidates.length"), 2)
+            self.assertEqual(len(self.column("kernel") or []), len(leaderboard(store)))
         finally:
             server.terminate()
             server.wait()

@@ -44,9 +44,8 @@ protected:
   /// is as long as the random part of a temporary directory's name, because the linker merges a
   /// string with another one that ends with it.
   static std::string kernel(int index) {
-    return "__global__ void kernel(float* x, int n) { __shared__ float s[32]; s[threadIdx.x] = "
-           "x[n];\n"
-           "__syncthreads(); x[threadIdx.x] = expf(s[0]) + " +
+    return "__global__ void kernel(float* x, int n) { __shared__ float s[32];\n"
+           "s[threadIdx.x] = x[n]; __syncthreads(); x[threadIdx.x] = expf(s[0]) + " +
            std::to_string(index) + "; }\n";
   }
 
