@@ -24,11 +24,7 @@ import importlib.util
 import json
 import os
 import sys
-import time
 
-OVERDRAFT = 4  # a slow model may take this many time budgets for the minimum number of samples
-FLUSH_L2_SIZES = 3
-UNKNOWN_L2_BYTES = 128 << 20
 MAX_ERROR_CHARACTERS = 2000
 
 
@@ -45,6 +41,7 @@ def dtypes(torch):
 class Runner:
     def __init__(self, torch, directory, device):
         self.torch = torch
+        self.timing = importlib.import_module("timing")  # it imports torch
         self.directory = directory
         self.device = torch.device(device)
         self.dtypes = dtypes(torch)
@@ -154,36 +151,8 @@ class Runner:
             del results
             if request["sampling"] is None:
                 return []
-            take = self.cuda_sample if self.device.type == "cuda" else self.cpu_sample
-            return samples(take(lambda: model(*inputs), restore), request["sampling"])
-
-    def cuda_sample(self, run, restore):
-        torch = self.torch
-        properties = torch.cuda.get_device_properties(self.device)
-        l2_bytes = getattr(properties, "L2_cache_size", 0) or UNKNOWN_L2_BYTES
-        flush = torch.empty(FLUSH_L2_SIZES * l2_bytes, dtype=torch.uint8, device=self.device)
-        start = torch.cuda.Event(enable_timing=True)
-        stop = torch.cuda.Event(enable_timing=True)
-
-        def take():
-            restore()
-            flush.zero_()  # also hides the time that Python needs to queue the first kernels
-            start.record()
-            run()
-            stop.record()
-            stop.synchronize()
-            return start.elapsed_time(stop) * 1e6  # milliseconds to nanoseconds
-
-        return take
-
-    def cpu_sample(self, run, restore):
-        def take():
-            restore()
-            start = time.perf_counter_ns()
-            run()
-            return time.perf_counter_ns() - start
-
-        return take
+            run = lambda: model(*inputs)
+            return self.timing.samples(run, restore, self.device, request["sampling"])
 
     def usable(self):
         """False after a GPU error that every later call would repeat."""
@@ -195,21 +164,6 @@ class Runner:
             return True
         except Exception:
             return False
-
-
-def samples(take, sampling):
-    for _ in range(sampling["warmup"]):
-        take()
-    times = []
-    start = time.perf_counter_ns()
-    while len(times) < sampling["max_samples"]:
-        times.append(take())
-        budget = sampling["budget_ns"]
-        if len(times) < sampling["min_samples"]:
-            budget *= OVERDRAFT
-        if time.perf_counter_ns() - start >= budget:
-            break
-    return times
 
 
 def open_runner(directory, device):
