@@ -66,7 +66,11 @@ tasks::ResolvedPlan tensors_of(const tasks::ResolvedPlan& plan) {
 } // namespace
 
 std::uint64_t launch_seed(std::uint64_t case_seed, std::size_t contestant, int launch) {
-  return derived_seed(case_seed, fmt::format("contestant {} launch {}", contestant, launch));
+  constexpr std::uint64_t kUpper = ~std::uint64_t{0} << 32U; // csr_row()
+  const auto turn = derived_seed(case_seed, fmt::format("launch {}", launch));
+  const auto own =
+      derived_seed(case_seed, fmt::format("contestant {} launch {}", contestant, launch));
+  return (turn & kUpper) | (own & ~kUpper);
 }
 
 TimedRuns::TimedRuns(Device& device, const RunCase& run_case, const ArenaView& arena,

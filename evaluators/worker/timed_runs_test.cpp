@@ -86,6 +86,21 @@ protected:
   std::unique_ptr<Device> device_;
 };
 
+TEST(LaunchSeed, ContestantsOfATurnHaveTheUpperHalfInCommon) {
+  std::set<std::uint64_t> seeds, uppers;
+  for (int launch = 0; launch < 20; ++launch) {
+    for (std::size_t contestant = 0; contestant < 5; ++contestant) {
+      const std::uint64_t seed = launch_seed(7, contestant, launch);
+      EXPECT_EQ(seed >> 32U, launch_seed(7, 0, launch) >> 32U);
+      seeds.insert(seed);
+      uppers.insert(seed >> 32U);
+    }
+  }
+  EXPECT_EQ(seeds.size(), 100U);
+  EXPECT_EQ(uppers.size(), 20U);
+  EXPECT_NE(launch_seed(7, 0, 0) >> 32U, launch_seed(8, 0, 0) >> 32U);
+}
+
 TEST_F(TimedRunsTest, OutputsOfSomeLaunchesAreHandedOver) {
   const RunCaseReport report = time();
   EXPECT_FALSE(report.fault.has_value());

@@ -265,21 +265,37 @@ TEST(InputGenerator, CsrMatricesAreSortedAndInRange) {
   EXPECT_NE(csr_matrix(9, 9, 30, 0.5, 1).columns, csr_matrix(9, 9, 30, 0.5, 2).columns);
 }
 
-double longest_row(const Csr& csr) {
-  double longest = 0;
+std::vector<double> row_lengths(const Csr& csr) {
+  std::vector<double> lengths;
   for (std::size_t row = 0; row + 1 < csr.pointers.size(); ++row) {
-    longest = std::max(longest, csr.pointers[row + 1] - csr.pointers[row]);
+    lengths.push_back(csr.pointers[row + 1] - csr.pointers[row]);
   }
-  return longest;
+  std::sort(lengths.begin(), lengths.end());
+  return lengths;
+}
+
+TEST(InputGenerator, TheUpperHalfOfTheSeedDecidesTheLengthsOfRows) {
+  const std::uint64_t turn = 5ULL << 32U, other_turn = 6ULL << 32U;
+  for (const std::uint64_t rows : {1U, 2U, 7U, 1000U}) {
+    const Csr one = csr_matrix(rows, 300, 3 * rows, 0.7, turn + 1);
+    const Csr two = csr_matrix(rows, 300, 3 * rows, 0.7, turn + 2);
+    EXPECT_EQ(row_lengths(one), row_lengths(two)) << rows;
+    EXPECT_NE(one.columns, two.columns) << rows;
+    expect_valid(two, 300);
+  }
+  const Csr one = csr_matrix(1000, 300, 3000, 0.7, turn + 1);
+  EXPECT_NE(one.pointers, csr_matrix(1000, 300, 3000, 0.7, turn + 2).pointers);
+  EXPECT_NE(row_lengths(one), row_lengths(csr_matrix(1000, 300, 3000, 0.7, other_turn + 1)));
+}
+
+double longest_row(const Csr& csr) {
+  return row_lengths(csr).back();
 }
 
 TEST(InputGenerator, SkewMakesEmptyAndVeryLongRows) {
   const auto empty_rows = [](const Csr& csr) {
-    int empty = 0;
-    for (std::size_t row = 0; row + 1 < csr.pointers.size(); ++row) {
-      empty += csr.pointers[row] == csr.pointers[row + 1] ? 1 : 0;
-    }
-    return empty;
+    const std::vector<double> lengths = row_lengths(csr);
+    return std::count(lengths.begin(), lengths.end(), 0.0);
   };
   const Csr even = csr_matrix(4096, 4096, 32768, 0), skewed = csr_matrix(4096, 4096, 32768, 0.7);
   EXPECT_EQ(empty_rows(even), 0);
