@@ -3,6 +3,7 @@
 #include "base/error.h"
 
 #include <array>
+#include <memory>
 
 #include <openssl/evp.h>
 
@@ -11,10 +12,21 @@ namespace {
 
 constexpr std::size_t kSha256Bytes = 32;
 
+/// Kept for each thread, because EVP_Digest() looks up the algorithm again for each text.
+struct Sha256 {
+  std::unique_ptr<EVP_MD, decltype(&EVP_MD_free)> algorithm{
+      EVP_MD_fetch(nullptr, "SHA256", nullptr), EVP_MD_free};
+  std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context{EVP_MD_CTX_new(),
+                                                                  EVP_MD_CTX_free};
+};
+
 std::array<unsigned char, kSha256Bytes> sha256(std::string_view bytes) {
+  thread_local const Sha256 sha;
   std::array<unsigned char, kSha256Bytes> digest{};
-  if (EVP_Digest(bytes.data(), bytes.size(), digest.data(), nullptr, EVP_sha256(), nullptr) != 1) {
-    throw Error("EVP_Digest(sha256) failed");
+  if (EVP_DigestInit_ex2(sha.context.get(), sha.algorithm.get(), nullptr) != 1 ||
+      EVP_DigestUpdate(sha.context.get(), bytes.data(), bytes.size()) != 1 ||
+      EVP_DigestFinal_ex(sha.context.get(), digest.data(), nullptr) != 1) {
+    throw Error("OpenSSL cannot compute a SHA-256 digest");
   }
   return digest;
 }

@@ -150,10 +150,11 @@ StageOutcome run_module(TaskOnDevice& on_device, const BuiltKernel& built,
   RunnerLimits limits;
   limits.wall = wall;
   limits.give_inputs = giver_of_inputs(on_device, request.cases);
-  limits.memory_bytes = on_device.options.memory_bytes + host.arena.size_bytes() +
-                        cpu_stack_bytes() + more_memory(request.cases);
+  // A GPU's worker has no such limit, and keeps the arena's pages pinned.
   if (!host.worker_device.is_gpu()) {
-    host.arena.clear(); // a GPU worker keeps the arena's pages pinned
+    limits.memory_bytes = on_device.options.memory_bytes + host.arena.size_bytes() +
+                          cpu_stack_bytes() + more_memory(request.cases);
+    host.arena.clear();
   }
   const SpentTime spent(host.spent.run_seconds);
   const double judged = host.spent.judge_seconds;

@@ -157,6 +157,7 @@ int judge_worker_main(std::vector<std::string> arguments) {
     process::enter_sandbox(arguments);
     JudgeWorker worker(take_device_arguments(arguments));
     std::ios::sync_with_stdio(false); // reads whole blocks
+    std::cin.tie(nullptr);            // otherwise each read would write the replies so far
     answer_questions(worker);
     return 0;
   } catch (const std::exception& error) {

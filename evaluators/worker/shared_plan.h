@@ -20,7 +20,10 @@ public:
   const tasks::ResolvedPlan* operator->() const { return &held_->plan; }
   /// The text of tasks::append_json().
   const std::string& text() const {
-    std::call_once(held_->is_written, [this] { tasks::append_json(held_->text, held_->plan); });
+    const std::lock_guard lock(held_->writing); // std::call_once would cost a system call
+    if (held_->text.empty()) {
+      tasks::append_json(held_->text, held_->plan);
+    }
     return held_->text;
   }
 
@@ -28,7 +31,7 @@ private:
   struct Held {
     explicit Held(tasks::ResolvedPlan p) : plan(std::move(p)) {}
     const tasks::ResolvedPlan plan;
-    std::once_flag is_written;
+    std::mutex writing;
     std::string text;
   };
   std::shared_ptr<Held> held_;
