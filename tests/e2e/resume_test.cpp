@@ -115,7 +115,7 @@ TEST(Resume, ASigkillAtAnyMomentLosesNothing) {
     SCOPED_TRACE(store);
     const ProgramResult resumed = run_winnow(resume_arguments(store));
     ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
-    EXPECT_EQ(run_account(store), expected);
+    EXPECT_EQ(run_account(store), expected) << resumed.out << resumed.err;
     EXPECT_EQ(calls(store), expected_calls);
   }
 }
