@@ -6,8 +6,8 @@
 
 Each device has its own share of the tasks, and all devices work side by side. Two processes never
 share a device, because each would slow the other's launches. With two devices or more the processes
-still share the CPU. That changes no time, unless a model queues kernels for longer than 64 flushes of the
-L2 take: all times are between two events on the device, and Python queues the kernels before the first one.
+still share the CPU. That changes few times: all are between two events on the device, and PyTorch's
+have no time of Python in them, but for the exceptions in docs/baselines.md.
 
 PyTorch comes first, because the table shows the stored times. When --torch-minutes are over, the
 remaining tasks get no times of PyTorch. Each row is in OUT.md as soon as its task is timed. A second

@@ -4,6 +4,7 @@
 
 DIRECTORY holds reference.py (KernelBench's form), the inputs in_0.raw, in_1.raw, ... and takes the
 outputs out_0.raw, ...: row-major elements, little-endian. DEVICE is torch's: cpu, cuda:0.
+evaluators/torch/timing.py lies beside this file.
 
 It says what it is on a first line of stdout: {"torch": version, "device": name}, or why it cannot
 work: {"missing": why}. Then each line of stdin asks for one run and gets one line:
