@@ -33,8 +33,8 @@ struct ArenaSlice {
 
 /// The seed of the inputs of one timed launch. Every launch of every contestant has its own seed.
 /// Known seeds do not reveal other seeds. `contestant` 0 is the case's own kernel. The upper 32
-/// bits are the same for all contestants: so the rows of their sparse matrices have the same
-/// lengths, in another order (csr_row() in generator_core.h).
+/// bits are the same for all contestants, so their sparse matrices have the same row pointers
+/// (csr_row() in generator_core.h).
 std::uint64_t launch_seed(std::uint64_t case_seed, std::size_t contestant, int launch);
 
 /// How a case is timed. The outputs of some launches go to the arena to be judged. After each

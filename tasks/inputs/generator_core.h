@@ -205,19 +205,20 @@ struct CsrSpan {
   Bits64 first, rows, before, entries;
 };
 
-/// How many entries of a span are in a part of it that has `part_rows` rows: at a skew of 0 their
-/// equal share, at 1 any share alike. No row gets more entries than the matrix has columns.
-TASKS_ANYWHERE inline Bits64 csr_part_entries(const GeneratorSpec& spec, const RandomWords& random,
-                                              const CsrSpan& span, Bits64 part_rows) {
-  const double equal = static_cast<double>(part_rows) / static_cast<double>(span.rows);
+/// How many entries of the span are in its first `left_rows` rows: at a skew of 0 their equal
+/// share, at 1 any share alike. No row gets more entries than the matrix has columns.
+TASKS_ANYWHERE inline Bits64 csr_left_entries(const GeneratorSpec& spec, const RandomStream& stream,
+                                              const CsrSpan& span, Bits64 left_rows) {
+  const Bits64 right_rows = span.rows - left_rows;
+  const RandomWords random = stream.words(span.first + left_rows);
+  const double equal = static_cast<double>(left_rows) / static_cast<double>(span.rows);
   const double share = plus(times(plus(1, -spec.b), equal), times(spec.b, uniform(random)));
   const double rounding = uniform({random.word[2], random.word[3], 0, 0});
   const auto entries =
       static_cast<Bits64>(plus(times(static_cast<double>(span.entries), share), rounding));
-  const Bits64 rest_most = (span.rows - part_rows) * spec.csr.columns;
-  const Bits64 part_most = part_rows * spec.csr.columns;
-  const Bits64 least = span.entries > rest_most ? span.entries - rest_most : 0;
-  const Bits64 most = span.entries < part_most ? span.entries : part_most;
+  const Bits64 right_most = right_rows * spec.csr.columns, left_most = left_rows * spec.csr.columns;
+  const Bits64 least = span.entries > right_most ? span.entries - right_most : 0;
+  const Bits64 most = span.entries < left_most ? span.entries : left_most;
   return entries < least ? least : entries > most ? most : entries;
 }
 
@@ -225,27 +226,20 @@ TASKS_ANYWHERE inline Bits64 csr_part_entries(const GeneratorSpec& spec, const R
 /// again and again, and each half gets a random share of the entries, as in R-MAT (Chakrabarti,
 /// Zhan and Faloutsos, SDM 2004). So some rows are very long, and some are empty.
 ///
-/// The upper 32 bits of the seed decide the shares, all bits decide which half of each level comes
-/// first. So seeds with the same upper bits give rows of the same lengths in another order: the
-/// time of many kernels depends on the longest row, which differs by a factor of 4 between two
-/// matrices.
+/// Only the upper 32 bits of the seed decide. So all contestants of a turn get the same row
+/// pointers (launch_seed() in evaluators/worker/protocol.h). The time of many kernels follows from
+/// the longest row and its place, and both are a matter of luck.
 TASKS_ANYWHERE inline CsrSpan csr_row(const GeneratorSpec& spec, Bits64 seed, Bits64 target,
                                       bool by_entry) {
-  const RandomStream shares{seed >> 32U, spec.csr.pointers_hash};
-  unsigned exchanged = RandomStream{seed, spec.csr.pointers_hash}.words(0).word[0];
+  const RandomStream stream{seed >> 32U, spec.csr.pointers_hash};
   CsrSpan span{0, spec.csr.rows, 0, static_cast<Bits64>(spec.a)};
-  for (Bits64 half = 1; span.rows > 1; exchanged >>= 1U) { // the halves of `half` are 2 half (+ 1)
-    const Bits64 rows = span.rows / 2;
-    const Bits64 entries = csr_part_entries(spec, shares.words(half), span, rows);
-    const bool rest_first = (exchanged & 1U) != 0;
-    const Bits64 first_rows = rest_first ? span.rows - rows : rows;
-    const Bits64 first_entries = rest_first ? span.entries - entries : entries;
-    const Bits64 end = by_entry ? span.before + first_entries : span.first + first_rows;
-    const bool in_first = target < end;
-    half = 2 * half + (in_first == rest_first ? 1 : 0);
-    span = in_first ? CsrSpan{span.first, first_rows, span.before, first_entries}
-                    : CsrSpan{span.first + first_rows, span.rows - first_rows,
-                              span.before + first_entries, span.entries - first_entries};
+  while (span.rows > 1) {
+    const Bits64 left_rows = span.rows / 2;
+    const Bits64 left_entries = csr_left_entries(spec, stream, span, left_rows);
+    const Bits64 end = by_entry ? span.before + left_entries : span.first + left_rows;
+    span = target < end ? CsrSpan{span.first, left_rows, span.before, left_entries}
+                        : CsrSpan{span.first + left_rows, span.rows - left_rows,
+                                  span.before + left_entries, span.entries - left_entries};
   }
   return span;
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -261,35 +262,31 @@ TEST(InputGenerator, CsrMatricesAreSortedAndInRange) {
       }
     }
   }
-  EXPECT_NE(csr_matrix(9, 9, 30, 0.5, 1).pointers, csr_matrix(9, 9, 30, 0.5, 2).pointers);
-  EXPECT_NE(csr_matrix(9, 9, 30, 0.5, 1).columns, csr_matrix(9, 9, 30, 0.5, 2).columns);
 }
 
-std::vector<double> row_lengths(const Csr& csr) {
-  std::vector<double> lengths;
-  for (std::size_t row = 0; row + 1 < csr.pointers.size(); ++row) {
-    lengths.push_back(csr.pointers[row + 1] - csr.pointers[row]);
-  }
-  std::sort(lengths.begin(), lengths.end());
-  return lengths;
-}
-
-TEST(InputGenerator, TheUpperHalfOfTheSeedDecidesTheLengthsOfRows) {
+TEST(InputGenerator, TheUpperHalfOfTheSeedDecidesTheRowPointers) {
   const std::uint64_t turn = 5ULL << 32U, other_turn = 6ULL << 32U;
   for (const std::uint64_t rows : {1U, 2U, 7U, 1000U}) {
     const Csr one = csr_matrix(rows, 300, 3 * rows, 0.7, turn + 1);
     const Csr two = csr_matrix(rows, 300, 3 * rows, 0.7, turn + 2);
-    EXPECT_EQ(row_lengths(one), row_lengths(two)) << rows;
+    EXPECT_EQ(one.pointers, two.pointers) << rows;
     EXPECT_NE(one.columns, two.columns) << rows;
     expect_valid(two, 300);
   }
-  const Csr one = csr_matrix(1000, 300, 3000, 0.7, turn + 1);
-  EXPECT_NE(one.pointers, csr_matrix(1000, 300, 3000, 0.7, turn + 2).pointers);
-  EXPECT_NE(row_lengths(one), row_lengths(csr_matrix(1000, 300, 3000, 0.7, other_turn + 1)));
+  EXPECT_NE(csr_matrix(9, 9, 30, 0.5, turn).pointers,
+            csr_matrix(9, 9, 30, 0.5, other_turn).pointers);
+}
+
+std::vector<double> row_lengths(const Csr& csr) {
+  std::vector<double> lengths(csr.pointers.size());
+  std::adjacent_difference(csr.pointers.begin(), csr.pointers.end(), lengths.begin());
+  lengths.erase(lengths.begin());
+  return lengths;
 }
 
 double longest_row(const Csr& csr) {
-  return row_lengths(csr).back();
+  const std::vector<double> lengths = row_lengths(csr);
+  return *std::max_element(lengths.begin(), lengths.end());
 }
 
 TEST(InputGenerator, SkewMakesEmptyAndVeryLongRows) {
