@@ -8,6 +8,7 @@
 #include "profiling/counters/cupti_provider.h"
 #include "profiling/counters/no_counters.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 
@@ -19,6 +20,7 @@ constexpr std::string_view kHelpers = "--helpers=";
 constexpr std::string_view kDeadline = "--deadline-ms=";
 constexpr std::string_view kStanding = "--standing";
 constexpr std::string_view kLibrary = "--library=";
+constexpr std::string_view kVisible = "--visible=";
 
 int parse_number(std::string_view text, const std::string& whole) {
   int value = 0;
@@ -41,6 +43,9 @@ std::vector<std::string> arguments_of(const WorkerDevice& device) {
   if (!device.library.empty()) {
     arguments.push_back(std::string(kLibrary) + device.library.string());
   }
+  for (const auto& [name, value] : device.visible) {
+    arguments.push_back(std::string(kVisible) + name + "=" + value);
+  }
   return arguments;
 }
 
@@ -56,6 +61,10 @@ WorkerDevice take_device_arguments(std::vector<std::string>& arguments) {
           std::chrono::milliseconds(parse_number(argument.substr(kDeadline.size()), argument));
     } else if (argument.starts_with(kLibrary)) {
       device.library = argument.substr(kLibrary.size());
+    } else if (argument.starts_with(kVisible)) {
+      const std::size_t equals = std::min(argument.find('=', kVisible.size()), argument.size() - 1);
+      device.visible[argument.substr(kVisible.size(), equals - kVisible.size())] =
+          argument.substr(equals + 1);
     } else if (argument == kStanding) {
       device.standing = true;
     } else {
@@ -95,6 +104,17 @@ std::filesystem::path named_driver_library(std::string_view kind) {
   return library == nullptr || *library == 0 ? "" : std::filesystem::absolute(library);
 }
 
+std::map<std::string, std::string> visibility_variables() {
+  std::map<std::string, std::string> variables;
+  for (const char* name : {"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "HIP_VISIBLE_DEVICES",
+                           "ROCR_VISIBLE_DEVICES"}) {
+    if (const char* value = std::getenv(name)) {
+      variables[name] = value;
+    }
+  }
+  return variables;
+}
+
 DeviceName parse_device_name(const std::string& text) {
   const std::size_t colon = text.find(':');
   DeviceName name{text.substr(0, colon), 0};
@@ -108,6 +128,9 @@ std::unique_ptr<GpuDriver> open_worker_driver(const WorkerDevice& device) {
   const DeviceName name = parse_device_name(device.device);
   if (!device.library.empty()) {
     setenv(driver_library_variable(name.kind), device.library.c_str(), 1);
+  }
+  for (const auto& [variable, value] : device.visible) {
+    setenv(variable.c_str(), value.c_str(), 1);
   }
   return name.kind == "hip" ? open_hip_driver(name.ordinal) : open_cuda_driver(name.ordinal);
 }

@@ -5,11 +5,14 @@
 #include <filesystem>
 #include <string>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 namespace winnow::test {
 namespace {
+
+using testing::HasSubstr;
 
 struct BadCommand {
   const char* name;
@@ -111,6 +114,16 @@ TEST(Doctor, NamesWhatWorksAndWhatToInstall) {
     EXPECT_NE(text.out.find(said), std::string::npos) << said << " is not in\n" << text.out;
   }
 }
+
+#ifdef WINNOW_CUDA_DOUBLE
+TEST(Doctor, ShowsOnlyTheGpusThatTheUserLeavesVisible) {
+  ProgramOptions options;
+  options.environment["WINNOW_CUDA_LIBRARY"] = WINNOW_CUDA_DOUBLE;
+  EXPECT_THAT(run_winnow({"doctor"}, options).out, HasSubstr("has no function cu"));
+  options.environment["CUDA_VISIBLE_DEVICES"] = "";
+  EXPECT_THAT(run_winnow({"doctor"}, options).out, HasSubstr("it sees no NVIDIA GPU"));
+}
+#endif
 
 TEST(RequiredIsolation, FailsClosed) {
   // Without bubblewrap in PATH, no kernel may run.
