@@ -124,6 +124,7 @@ NatsConnection::NatsConnection(const BrokerAddress& broker, const std::string& n
   const OwnedOptions options = options_of(broker, name);
   natsOptions_SetErrorHandler(options.get(), on_error, this);
   natsOptions_SetReconnectedCB(options.get(), on_reconnected, this);
+  natsOptions_SetClosedCB(options.get(), on_closed, this);
   const natsStatus status = natsConnection_Connect(&connection_, options.get());
   if (status == NATS_CONNECTION_AUTH_FAILED) {
     throw BrokerRefused("the broker " + url_ + " does not know the user '" + broker.user +
@@ -149,6 +150,8 @@ NatsConnection::NatsConnection(const BrokerAddress& broker, const std::string& n
 NatsConnection::~NatsConnection() {
   jsCtx_Destroy(context_);
   natsConnection_Close(connection_);
+  closed_.acquire(); // the library calls back on a thread of its own
+  subscriptions_.clear();
   natsConnection_Destroy(connection_);
 }
 
@@ -210,11 +213,20 @@ void NatsConnection::on_reconnected(natsConnection* /*connection*/, void* self) 
   ++static_cast<NatsConnection*>(self)->reconnections_;
 }
 
-OwnedSubscription NatsConnection::subscribe(const std::string& subject) const {
+void NatsConnection::on_closed(natsConnection* /*connection*/, void* self) {
+  static_cast<NatsConnection*>(self)->closed_.release();
+}
+
+natsSubscription* NatsConnection::keep(natsSubscription* subscription) {
+  const std::lock_guard lock(mutex_);
+  return subscriptions_.emplace_back(subscription).get();
+}
+
+natsSubscription* NatsConnection::subscribe(const std::string& subject) {
   natsSubscription* subscription = nullptr;
   require(natsConnection_SubscribeSync(&subscription, connection_, subject.c_str()),
           "subscribe to " + subject);
-  return OwnedSubscription(subscription);
+  return keep(subscription);
 }
 
 std::vector<OwnedMessage> NatsConnection::waiting(natsSubscription* subscription) const {
@@ -238,8 +250,8 @@ void NatsConnection::publish(const std::string& subject, const std::string& body
           "send to " + subject);
 }
 
-OwnedSubscription NatsConnection::pull(const std::string& stream, const std::string& consumer,
-                                       const std::string& subject) const {
+natsSubscription* NatsConnection::pull(const std::string& stream, const std::string& consumer,
+                                       const std::string& subject) {
   jsSubOptions options;
   jsSubOptions_Init(&options);
   options.Stream = stream.c_str();
@@ -248,7 +260,7 @@ OwnedSubscription NatsConnection::pull(const std::string& stream, const std::str
   require(js_PullSubscribe(&subscription, context_, subject.c_str(), consumer.c_str(), nullptr,
                            &options, nullptr),
           "open the consumer '" + consumer + "' of the stream " + stream);
-  return OwnedSubscription(subscription);
+  return keep(subscription);
 }
 
 OwnedMessage NatsConnection::fetch(natsSubscription* subscription,

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <semaphore>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,6 @@ template <auto destroy> struct Destroy {
   template <typename T> void operator()(T* object) const { destroy(object); }
 };
 using OwnedMessage = std::unique_ptr<natsMsg, Destroy<natsMsg_Destroy>>;
-using OwnedSubscription = std::unique_ptr<natsSubscription, Destroy<natsSubscription_Destroy>>;
 using OwnedStore = std::unique_ptr<kvStore, Destroy<kvStore_Destroy>>;
 
 /// The text of a message's body.
@@ -50,13 +50,18 @@ public:
   /// The server answers a forbidden request with nothing, so that the request ends by time-out.
   void require_permitted() const;
 
-  OwnedSubscription subscribe(const std::string& subject) const;
+  /// The connection owns its subscriptions, and destroys them after it is closed: libnats before
+  /// 3.6 crashes if a subscription is destroyed while a message for it arrives
+  /// (https://github.com/nats-io/nats.c/issues/637).
+  natsSubscription* subscribe(const std::string& subject);
   /// The messages that have arrived; does not wait.
   std::vector<OwnedMessage> waiting(natsSubscription* subscription) const;
   void publish(const std::string& subject, const std::string& body) const;
   /// A subscription to a consumer of a stream, which exists.
-  OwnedSubscription pull(const std::string& stream, const std::string& consumer,
-                         const std::string& subject) const;
+  natsSubscription* pull(const std::string& stream, const std::string& consumer,
+                         const std::string& subject);
+  /// No more messages come for this subscription. It may be nullptr.
+  static void end(natsSubscription* subscription) { natsSubscription_Unsubscribe(subscription); }
   /// The next message of a consumer. Waits up to `wait` for it. nullptr: there was none. One at a
   /// time, because libnats 3.4.1 writes behind its array if a part of several messages is there
   /// when it asks for the rest.
@@ -67,16 +72,22 @@ public:
   std::optional<std::string> look_up(kvStore* store, const std::string& key) const;
 
 private:
+  using OwnedSubscription = std::unique_ptr<natsSubscription, Destroy<natsSubscription_Destroy>>;
+
+  natsSubscription* keep(natsSubscription* subscription);
   void keep_refusal(natsStatus status, const char* text);
   static void on_error(natsConnection* connection, natsSubscription* subscription,
                        natsStatus status, void* self);
   static void on_reconnected(natsConnection* connection, void* self);
+  static void on_closed(natsConnection* connection, void* self);
 
   std::string url_;
   natsConnection* connection_ = nullptr;
   jsCtx* context_ = nullptr;
   std::atomic<std::uint64_t> reconnections_{0};
-  mutable std::mutex mutex_; ///< guards the members below
+  std::binary_semaphore closed_{0}; ///< no callback comes any more
+  mutable std::mutex mutex_;        ///< guards the members below
+  std::vector<OwnedSubscription> subscriptions_;
   std::string refusal_;
   std::chrono::steady_clock::time_point refused_at_;
 };

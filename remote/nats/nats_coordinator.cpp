@@ -151,8 +151,8 @@ public:
       }
     }
     const std::lock_guard lock(mutex_);
-    results_.reset();
-    dead_.reset();
+    NatsConnection::end(std::exchange(results_, nullptr));
+    NatsConnection::end(std::exchange(dead_, nullptr));
     for (const char* stream : {kResultStream, kDeadStream}) {
       js_DeleteConsumer(nats_.stream_context(), stream, session_.c_str(), nullptr, nullptr);
     }
@@ -163,10 +163,10 @@ public:
     natsSubscription* from = nullptr;
     {
       const std::lock_guard lock(mutex_);
-      if (!results_) {
+      if (results_ == nullptr) {
         results_ = nats_.pull(kResultStream, session_, result_subject(session_) + ".>");
       }
-      from = results_.get();
+      from = results_;
     }
     std::vector<ArrivedResult> arrived;
     for (OwnedMessage message = nats_.fetch(from, wait); message;) {
@@ -192,12 +192,12 @@ public:
 
   std::vector<JobAddress> dead_jobs() override {
     const std::lock_guard lock(mutex_);
-    if (!dead_) {
+    if (dead_ == nullptr) {
       dead_ = nats_.pull(kDeadStream, session_, "");
     }
     std::vector<JobAddress> jobs;
     while (jobs.size() < kNoticesAtOnce) {
-      const OwnedMessage notice = nats_.fetch(dead_.get(), kPeek);
+      const OwnedMessage notice = nats_.fetch(dead_, kPeek);
       if (!notice) {
         break;
       }
@@ -212,7 +212,7 @@ public:
   void ask_workers() override { nats_.publish("wask", ""); }
   std::vector<WorkerMessage> heartbeats() override {
     std::vector<WorkerMessage> heard;
-    for (const OwnedMessage& message : nats_.waiting(heartbeats_.get())) {
+    for (const OwnedMessage& message : nats_.waiting(heartbeats_)) {
       heard.push_back(
           {tokens_of(natsMsg_GetSubject(message.get())).back(), body_of(message.get())});
     }
@@ -382,11 +382,11 @@ private:
 
   std::string session_;
   NatsConnection nats_;
-  OwnedSubscription heartbeats_;
+  natsSubscription* heartbeats_;
   /// An earlier coordinator of this session may have died with results that it had not stored.
   std::atomic<bool> is_new_{true};
   std::mutex mutex_; ///< guards the members below
-  OwnedSubscription results_, dead_;
+  natsSubscription *results_ = nullptr, *dead_ = nullptr;
 };
 
 } // namespace

@@ -78,13 +78,13 @@ public:
 
   std::vector<Cancellation> cancelled() override {
     std::vector<Cancellation> heard;
-    for (const OwnedMessage& message : nats_.waiting(cancelled_.get())) {
+    for (const OwnedMessage& message : nats_.waiting(cancelled_)) {
       heard.push_back(
           {tokens_of(natsMsg_GetSubject(message.get())).back(), body_of(message.get())});
     }
     return heard;
   }
-  bool is_asked() override { return !nats_.waiting(asked_.get()).empty(); }
+  bool is_asked() override { return !nats_.waiting(asked_).empty(); }
   void heartbeat(const std::string& body) override {
     nats_.publish("wworker." + identity_.name, body);
   }
@@ -106,16 +106,16 @@ private:
     return store ? nats_.look_up(store.get(), key) : std::nullopt;
   }
 
-  std::optional<DeliveredJob> fetch_from(OwnedSubscription& from, bool trusted, milliseconds wait) {
-    if (!from) {
+  std::optional<DeliveredJob> fetch_from(natsSubscription*& from, bool trusted, milliseconds wait) {
+    if (from == nullptr) {
       from = nats_.pull(stream_of(trusted), identity_.pool,
                         pool_subject(identity_.pool, trusted) + ".>");
     }
     OwnedMessage message;
     try {
-      message = nats_.fetch(from.get(), wait);
+      message = nats_.fetch(from, wait);
     } catch (const BrokerUnavailable&) {
-      from.reset(); // its consumer may be another one now
+      NatsConnection::end(std::exchange(from, nullptr)); // its consumer may be another one now
       throw;
     }
     return message ? delivered(std::move(message), trusted) : std::nullopt;
@@ -141,9 +141,9 @@ private:
 
   WorkerIdentity identity_;
   NatsConnection nats_;
-  OwnedSubscription cancelled_, asked_;
+  natsSubscription *cancelled_, *asked_;
   // Used by the one thread that fetches.
-  OwnedSubscription jobs_, trusted_jobs_;
+  natsSubscription *jobs_ = nullptr, *trusted_jobs_ = nullptr;
   std::chrono::steady_clock::time_point peeked_;
 };
 
