@@ -4,7 +4,7 @@
 
 DIRECTORY holds reference.py (KernelBench's form), the inputs in_0.raw, in_1.raw, ... and takes the
 outputs out_0.raw, ...: row-major elements, little-endian. DEVICE is torch's: cpu, cuda:0.
-evaluators/torch/timing.py lies beside this file.
+evaluators/torch/tensors.py and timing.py lie beside this file.
 
 It says what it is on a first line of stdout: {"torch": version, "device": name}, or why it cannot
 work: {"missing": why}. Then each line of stdin asks for one run and gets one line:
@@ -29,43 +29,25 @@ import sys
 MAX_ERROR_CHARACTERS = 2000
 
 
-def dtypes(torch):
-    names = {
-        "f32": "float32", "f64": "float64", "f16": "float16", "bf16": "bfloat16",
-        "f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2", "i8": "int8", "u8": "uint8",
-        "i16": "int16", "u16": "uint16", "i32": "int32", "u32": "uint32", "i64": "int64",
-        "u64": "uint64", "bool": "bool", "i4x2": "uint8",
-    }  # fmt: skip
-    return {ours: getattr(torch, theirs, None) for ours, theirs in names.items()}
-
-
 class Runner:
     def __init__(self, torch, directory, device):
         self.torch = torch
-        self.timing = importlib.import_module("timing")  # it imports torch
+        self.tensors = importlib.import_module("tensors")  # both import torch
+        self.timing = importlib.import_module("timing")
         self.directory = directory
         self.device = torch.device(device)
-        self.dtypes = dtypes(torch)
         path = os.path.join(directory, "reference.py")
         spec = importlib.util.spec_from_file_location("reference", path)
         self.reference = importlib.util.module_from_spec(spec)
         sys.modules["reference"] = self.reference
         spec.loader.exec_module(self.reference)
 
-    def dtype(self, name):
-        if self.dtypes.get(name) is None:
-            raise ValueError(f"PyTorch {self.torch.__version__} has no tensors of {name}")
-        return self.dtypes[name]
-
     def load(self, index, tensor):
         path = os.path.join(self.directory, f"in_{index}.raw")
         size = os.path.getsize(path)
         data = self.torch.from_file(path, shared=False, size=size, dtype=self.torch.uint8)
-        typed = data.view(self.dtype(tensor["dtype"])).reshape(tensor["shape"])
+        typed = data.view(self.tensors.torch_dtype(tensor["dtype"])).reshape(tensor["shape"])
         return typed.clone() if self.device.type == "cpu" else typed.to(self.device)
-
-    def widened(self, tensors):
-        return [tensor.double() if tensor.is_floating_point() else tensor for tensor in tensors]
 
     @contextlib.contextmanager
     def plain_products(self):
@@ -88,14 +70,7 @@ class Runner:
                 setattr(self.torch, name, product)
 
     def save(self, index, expected, tensor, float64):
-        dtype = self.dtype(expected["dtype"])
-        dtype = self.torch.float64 if float64 and dtype.is_floating_point else dtype
-        shape = list(tensor.shape)
-        if tensor.dtype != dtype or shape != expected["shape"]:
-            raise ValueError(
-                f"output '{expected['name']}' is {tensor.dtype} {shape}, but the task says "
-                f"{dtype} {expected['shape']}"
-            )
+        self.tensors.check(expected, tensor, float64)
         data = tensor.detach().contiguous().reshape(-1).view(self.torch.uint8).cpu()
         path = os.path.join(self.directory, f"out_{index}.raw")
         with open(path, "wb") as file:
@@ -127,7 +102,8 @@ class Runner:
         torch.backends.cudnn.allow_tf32 = request["tf32"]
         inputs = [self.load(i, tensor) for i, tensor in enumerate(request["inputs"])]
         float64 = request.get("float64", False)
-        inputs = self.widened(inputs) if float64 else inputs
+        if float64:
+            inputs = [self.tensors.widened(tensor) for tensor in inputs]
         originals = {i: inputs[i].clone() for i in request["inouts"]}
         self.set_sizes(request["axes"])
         model = self.model(request["scalars"])
@@ -141,7 +117,7 @@ class Runner:
         with torch.no_grad():
             with self.plain_products() if float64 else contextlib.nullcontext():
                 results = model(*inputs)
-            results = list(results) if isinstance(results, (tuple, list)) else [results]
+            results = self.tensors.as_list(results)
             if len(results) != len(request["outputs"]):
                 raise ValueError(
                     f"forward() returns {len(results)} tensors, but the task has "
