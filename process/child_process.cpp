@@ -334,7 +334,6 @@ ChildResult ChildProcess::wait(const std::function<bool()>& cancelled) {
 }
 
 ChildResult ChildProcess::run(std::string_view input, const std::function<bool()>& cancelled) {
-  state_->start = Clock::now();
   if (input.empty()) {
     close_stdin();
   } else {

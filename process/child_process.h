@@ -97,8 +97,7 @@ public:
   std::optional<std::string> read_line(std::chrono::milliseconds timeout);
   bool running();
   void kill();
-  /// Writes `input`, closes the child's stdin and waits. The wall-clock limit counts from this
-  /// call, because a child may be started before there is work for it.
+  /// Writes `input`, closes the child's stdin and waits.
   ChildResult run(std::string_view input, const std::function<bool()>& cancelled = {});
   /// Reads the output until the child ends or exceeds a limit, then kills the rest of its group.
   ChildResult wait(const std::function<bool()>& cancelled = {});

@@ -34,18 +34,6 @@ TEST(ChildProcess, GivesOutputAndExitCode) {
   EXPECT_EQ(describe(result), "exited with 7");
 }
 
-TEST(ChildProcess, WaitsForItsWorkWithoutUsingUpItsTime) {
-  Command command = shell("read first; read second; echo $first $second");
-  command.limits.wall = 2s;
-  ChildProcess child(command);
-  ASSERT_TRUE(child.write("early\n", kLong));
-  std::this_thread::sleep_for(2200ms);
-  const ChildResult result = child.run("late\n");
-  EXPECT_EQ(result.end, End::Exited);
-  EXPECT_EQ(result.out, "early late\n");
-  EXPECT_LT(result.wall_seconds, 2);
-}
-
 TEST(ChildProcess, NamesTheSignal) {
   const ChildResult result = run_child(shell("kill -SEGV $$"), "");
   EXPECT_EQ(result.end, End::Signaled);

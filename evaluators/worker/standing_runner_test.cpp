@@ -26,9 +26,11 @@ constexpr std::int64_t kLength = 64;
 
 class StandingRunnerTest : public CpuDeviceTest {
 protected:
-  std::unique_ptr<Runner> runner(const std::filesystem::path& modules) {
+  std::unique_ptr<Runner>
+  runner(const std::filesystem::path& modules,
+         std::chrono::milliseconds deadline = std::chrono::milliseconds(500)) {
     WorkerDevice device;
-    device.deadline = std::chrono::milliseconds(500);
+    device.deadline = deadline;
     return make_standing_runner(sandbox_, arena_, device, modules);
   }
 
@@ -222,7 +224,7 @@ pid_t oldest_child() {
 TEST_F(StandingRunnerTest, AKilledWorkerIsNoVerdictAndADeviceWhoseWorkersAreKilledIsQuarantined) {
   const auto good = module_of("y[threadIdx.x] = 1;");
   const auto endless = module_of("while (true) { *(volatile float*)y = 1; }");
-  const auto standing = runner(good.parent_path());
+  const auto standing = runner(good.parent_path(), std::chrono::seconds(30));
   const auto run_and_kill = [&] {
     bool killed = false;
     return standing->run(request(endless), {}, [&] {

@@ -50,8 +50,8 @@ public:
   /// The server answers a forbidden request with nothing, so that the request ends by time-out.
   void require_permitted() const;
 
-  /// The connection owns its subscriptions, and destroys them after it is closed: libnats before
-  /// 3.6 crashes if a subscription is destroyed while a message for it arrives
+  /// The connection owns its subscriptions, and destroys them after it is closed: libnats 3.4 and
+  /// 3.5 crash if a subscription is destroyed while a message for it arrives
   /// (https://github.com/nats-io/nats.c/issues/637).
   natsSubscription* subscribe(const std::string& subject);
   /// The messages that have arrived; does not wait.
