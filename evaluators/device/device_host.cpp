@@ -12,6 +12,7 @@
 #include "tasks/plan/parameter_choices.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <type_traits>
 #include <utility>
 
@@ -170,10 +171,14 @@ GpuLock::GpuLock(const DeviceReport& device) {
   const std::string name = device.uuid.empty() ? device.id : device.uuid;
   const std::filesystem::path path =
       std::filesystem::temp_directory_path() / ("winnow-" + name + ".lock");
-  fd_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  // The file may belong to another user. Linux may refuse O_CREAT for such a file in /tmp.
+  fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd_ < 0 && errno == ENOENT) {
+    fd_ = open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0644);
+  }
   if (fd_ < 0) {
     throw Error("cannot open the lock of " + device.id + ": " + path.string(),
-                "make it readable and writable, or set TMPDIR");
+                "make it readable, or set TMPDIR");
   }
   if (flock(fd_, LOCK_EX | LOCK_NB) != 0) {
     close(fd_);

@@ -246,6 +246,27 @@ TEST_F(StandingRunnerTest, AKilledWorkerIsNoVerdictAndADeviceWhoseWorkersAreKill
   EXPECT_THAT(run(*standing, good).fault->detail, testing::HasSubstr("quarantined"));
 }
 
+TEST(GpuLock, IsForAllUsersOfAMachine) {
+  DeviceReport device;
+  device.kind = "cuda";
+  device.uuid = "GPU-of-several-users-" + std::to_string(getpid());
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / ("winnow-" + device.uuid + ".lock");
+  { const GpuLock first(device); }
+  std::filesystem::permissions(file, static_cast<std::filesystem::perms>(0444));
+  const uid_t user = geteuid();
+  constexpr uid_t kNobody = 65534;
+  if (user == 0 && seteuid(kNobody) != 0) {
+    GTEST_SKIP() << "root may write each file, and cannot become another user here";
+  }
+  EXPECT_NO_THROW({
+    const GpuLock second(device);
+    EXPECT_THROW(const GpuLock third(device), DeviceUnavailable);
+  });
+  ASSERT_EQ(seteuid(user), 0);
+  std::filesystem::remove(file);
+}
+
 TEST(ContextProbe, SaysWhatTheFencedChildFound) {
   DeviceReport device;
   device.kind = "cuda";
