@@ -150,7 +150,7 @@ NatsConnection::NatsConnection(const BrokerAddress& broker, const std::string& n
 NatsConnection::~NatsConnection() {
   jsCtx_Destroy(context_);
   natsConnection_Close(connection_);
-  closed_.acquire(); // the library calls back on a thread of its own
+  closed_.try_acquire_for(std::chrono::seconds(5)); // its thread may still be calling back
   subscriptions_.clear();
   natsConnection_Destroy(connection_);
 }
