@@ -22,8 +22,7 @@ Availability open_context(const DeviceReport& device, process::Isolation level) 
   const TemporaryDirectory modules("context");
   WorkerDevice worker;
   worker.device = device.id;
-  worker.library = named_driver_library(device.kind);
-  worker.visible = visibility_variables();
+  worker.variables = driver_variables();
   process::ProcessLimits limits = standing_limits();
   limits.wall = kContextTime;
   const process::ChildResult child =

@@ -67,8 +67,7 @@ WorkerDevice worker_device_of(const DeviceReport& device, std::chrono::milliseco
   worker.deadline = run_timeout;
   if (worker.is_gpu()) {
     worker.helpers = compile_helpers(compiler);
-    worker.library = named_driver_library(device.kind);
-    worker.visible = visibility_variables();
+    worker.variables = driver_variables();
   }
   return worker;
 }

@@ -62,13 +62,7 @@ DeviceReport gpu_report(const std::string& kind, const GpuProbe& probe) {
 std::vector<DeviceReport> probe_gpus() {
   process::Command command;
   command.argv = {executable_path().string(), "_devices"};
-  command.environment = visibility_variables();
-  for (const char* kind : {"cuda", "hip"}) {
-    const std::filesystem::path library = named_driver_library(kind); // the child runs in "/"
-    if (!library.empty()) {
-      command.environment[driver_library_variable(kind)] = library;
-    }
-  }
+  command.environment = driver_variables();
   command.limits.wall = kProbeTimeout;
   const process::ChildResult child = process::run_child(command, {});
   std::vector<DeviceReport> reports;

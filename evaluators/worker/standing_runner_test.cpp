@@ -246,6 +246,16 @@ TEST_F(StandingRunnerTest, AKilledWorkerIsNoVerdictAndADeviceWhoseWorkersAreKill
   EXPECT_THAT(run(*standing, good).fault->detail, testing::HasSubstr("quarantined"));
 }
 
+TEST(WorkerDevice, TheChildGetsTheVariablesOfTheDriver) {
+  WorkerDevice device;
+  device.device = "cuda:1";
+  device.variables = {{"CUDA_VISIBLE_DEVICES", ""}, {"WINNOW_CUDA_LIBRARY", "/a=b/libcuda.so"}};
+  std::vector<std::string> arguments = arguments_of(device);
+  EXPECT_EQ(take_device_arguments(arguments).variables, device.variables);
+  const auto readable = sandbox_policy(device, "/modules").readable;
+  EXPECT_THAT(readable, testing::ElementsAre("/modules", "/a=b/libcuda.so"));
+}
+
 TEST(GpuLock, IsForAllUsersOfAMachine) {
   DeviceReport device;
   device.kind = "cuda";

@@ -19,8 +19,9 @@ constexpr std::string_view kDevice = "--device=";
 constexpr std::string_view kHelpers = "--helpers=";
 constexpr std::string_view kDeadline = "--deadline-ms=";
 constexpr std::string_view kStanding = "--standing";
-constexpr std::string_view kLibrary = "--library=";
-constexpr std::string_view kVisible = "--visible=";
+constexpr std::string_view kVariable = "--variable=";
+constexpr const char* kCudaLibrary = "WINNOW_CUDA_LIBRARY";
+constexpr const char* kHipLibrary = "WINNOW_HIP_LIBRARY";
 
 int parse_number(std::string_view text, const std::string& whole) {
   int value = 0;
@@ -40,11 +41,8 @@ std::vector<std::string> arguments_of(const WorkerDevice& device) {
   if (device.standing) {
     arguments.emplace_back(kStanding);
   }
-  if (!device.library.empty()) {
-    arguments.push_back(std::string(kLibrary) + device.library.string());
-  }
-  for (const auto& [name, value] : device.visible) {
-    arguments.push_back(std::string(kVisible) + name + "=" + value);
+  for (const auto& [name, value] : device.variables) {
+    arguments.push_back(std::string(kVariable) + name + "=" + value);
   }
   return arguments;
 }
@@ -59,12 +57,10 @@ WorkerDevice take_device_arguments(std::vector<std::string>& arguments) {
     } else if (argument.starts_with(kDeadline)) {
       device.deadline =
           std::chrono::milliseconds(parse_number(argument.substr(kDeadline.size()), argument));
-    } else if (argument.starts_with(kLibrary)) {
-      device.library = argument.substr(kLibrary.size());
-    } else if (argument.starts_with(kVisible)) {
-      const std::size_t equals = std::min(argument.find('=', kVisible.size()), argument.size() - 1);
-      device.visible[argument.substr(kVisible.size(), equals - kVisible.size())] =
-          argument.substr(equals + 1);
+    } else if (argument.starts_with(kVariable)) {
+      const std::string variable = argument.substr(kVariable.size());
+      const std::size_t equals = std::min(variable.find('='), variable.size() - 1);
+      device.variables[variable.substr(0, equals)] = variable.substr(equals + 1);
     } else if (argument == kStanding) {
       device.standing = true;
     } else {
@@ -79,8 +75,9 @@ process::SandboxPolicy sandbox_policy(const WorkerDevice& device,
                                       const std::filesystem::path& modules) {
   process::SandboxPolicy policy;
   policy.readable = {modules};
-  if (!device.library.empty()) {
-    policy.readable.push_back(device.library);
+  const char* library = device.device.starts_with("hip") ? kHipLibrary : kCudaLibrary;
+  if (const auto named = device.variables.find(library); named != device.variables.end()) {
+    policy.readable.emplace_back(named->second);
   }
   policy.gpu = device.is_gpu();
   return policy;
@@ -95,17 +92,13 @@ process::ProcessLimits standing_limits() {
   return limits;
 }
 
-const char* driver_library_variable(std::string_view kind) {
-  return kind == "cuda" ? "WINNOW_CUDA_LIBRARY" : kind == "hip" ? "WINNOW_HIP_LIBRARY" : nullptr;
-}
-
-std::filesystem::path named_driver_library(std::string_view kind) {
-  const char* library = std::getenv(driver_library_variable(kind));
-  return library == nullptr || *library == 0 ? "" : std::filesystem::absolute(library);
-}
-
-std::map<std::string, std::string> visibility_variables() {
+std::map<std::string, std::string> driver_variables() {
   std::map<std::string, std::string> variables;
+  for (const char* name : {kCudaLibrary, kHipLibrary}) {
+    if (const char* library = std::getenv(name); library != nullptr && *library != 0) {
+      variables[name] = std::filesystem::absolute(library);
+    }
+  }
   for (const char* name : {"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "HIP_VISIBLE_DEVICES",
                            "ROCR_VISIBLE_DEVICES"}) {
     if (const char* value = std::getenv(name)) {
@@ -126,10 +119,7 @@ DeviceName parse_device_name(const std::string& text) {
 
 std::unique_ptr<GpuDriver> open_worker_driver(const WorkerDevice& device) {
   const DeviceName name = parse_device_name(device.device);
-  if (!device.library.empty()) {
-    setenv(driver_library_variable(name.kind), device.library.c_str(), 1);
-  }
-  for (const auto& [variable, value] : device.visible) {
+  for (const auto& [variable, value] : device.variables) {
     setenv(variable.c_str(), value.c_str(), 1);
   }
   return name.kind == "hip" ? open_hip_driver(name.ordinal) : open_cuda_driver(name.ordinal);

@@ -19,25 +19,21 @@ namespace winnow::evaluators {
 
 /// Which device a `_run` or `_judge` child works on. The child gets it as its first arguments.
 struct WorkerDevice {
-  std::string device = "cpu";                 ///< "cpu", "cuda:0", "hip:1"
-  std::filesystem::path helpers;              ///< GPUs only: module of the helper kernels
-  std::filesystem::path library;              ///< GPUs only: driver library; empty: the system's
-  std::map<std::string, std::string> visible; ///< GPUs only: visibility_variables()
-  std::chrono::milliseconds deadline{10'000}; ///< standing workers only: for one run of a plan
+  std::string device = "cpu";                   ///< "cpu", "cuda:0", "hip:1"
+  std::filesystem::path helpers;                ///< GPUs only: module of the helper kernels
+  std::map<std::string, std::string> variables; ///< GPUs only: driver_variables()
+  std::chrono::milliseconds deadline{10'000};   ///< standing workers only: for one run of a plan
   /// Opens the device at once, reports that it is ready, and serves many requests
   bool standing = false;
 
   bool is_gpu() const { return device != "cpu"; }
 };
 
-/// The environment variable that names another driver library for this kind of device, for example
-/// "WINNOW_CUDA_LIBRARY". nullptr: the kind has none.
-const char* driver_library_variable(std::string_view kind);
-/// The absolute path of the library that the variable names; empty: the variable is not set.
-std::filesystem::path named_driver_library(std::string_view kind);
-/// The variables of this process that tell a driver which GPUs to show and in which order, for
-/// example CUDA_VISIBLE_DEVICES. They decide which GPU is "cuda:0".
-std::map<std::string, std::string> visibility_variables();
+/// The variables of this process that children with a GPU need: those that name another driver
+/// library (WINNOW_CUDA_LIBRARY, WINNOW_HIP_LIBRARY; as absolute paths, because children run in
+/// "/"), and those that tell a driver which GPUs to show and in which order, for example
+/// CUDA_VISIBLE_DEVICES. These decide which GPU is "cuda:0".
+std::map<std::string, std::string> driver_variables();
 
 std::vector<std::string> arguments_of(const WorkerDevice& device);
 /// Reads the device arguments and removes them. Throws Error for an argument that it does not
