@@ -58,9 +58,9 @@ count() {
        END { printf "Of %d test cases %d passed and %d were skipped\n", ran, passed, skipped }' \
     "${@/%//Testing/Temporary/LastTest.log}"
 }
-# Four suites more than cores, because suites wait for children and servers, too. A ctest entry is a
+# Two suites more than cores, because suites wait for children and servers, too. A ctest entry is a
 # suite: the number of its cases is in the log only.
-ctest --preset ci -j $(($(nproc) + 4)) || { failed=$?; count build/ci; exit "$failed"; }
+ctest --preset ci -j $(($(nproc) + 2)) || { failed=$?; count build/ci; exit "$failed"; }
 [[ -n $fuzz_build ]] || count build/ci
 
 # fuzz TARGET: runs it for $seconds with the seed inputs of its name; if it finds something, shows
