@@ -103,14 +103,14 @@ struct Tried {
   std::vector<Trial> trials; ///< in the order of Evaluate::choices
   double device_seconds = 0;
 };
-/// The machine failed during the evaluation, which has no result.
+/// The evaluation has no result: the machine failed, or the incumbent was suspended.
 struct Faulted {
   CandidateId candidate = 0;
   std::vector<tasks::ParameterChoice> choices = {}; ///< of Evaluate
   int turns = 0;                                    ///< of Evaluate
 };
-/// The evaluation that counts for the candidate does not count any more, because nobody trusts its
-/// worker. The candidate is evaluated again.
+/// The evaluation that counts for the candidate does not count any more: nobody trusts its worker, or
+/// the candidate was suspended as an incumbent. The candidate is evaluated again.
 struct Withdrawn {
   CandidateId candidate = 0;
   /// Of its parameters, as the withdrawn evaluation had them; empty: it has none.

@@ -3,6 +3,7 @@
 #include "base/digest.h"
 #include "base/error.h"
 
+#include <algorithm>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -35,7 +36,11 @@ std::vector<std::size_t> Contest::present() const {
   return running;
 }
 
-Contest::Turns Contest::run(std::vector<std::size_t> running, Series series) {
+Contest::Turns Contest::run(const std::vector<std::size_t>& running, Series series) {
+  const BuiltKernel& first = contestants_[running.front()].built;
+  for (PlannedCase& planned : series.planned) {
+    planned.plan = on_device_.own_plan(first, planned.shape);
+  }
   std::vector<const BuiltKernel*> rivals;
   for (auto one = std::next(running.begin()); one != running.end(); ++one) {
     const BuiltKernel& rival = contestants_[*one].built;
@@ -47,62 +52,118 @@ Contest::Turns Contest::run(std::vector<std::size_t> running, Series series) {
   Turns turns;
   turns.cases = run_cases_of(on_device_, series.planned, std::move(series.sampling));
   turns.planned = std::move(series.planned);
-  turns.outcome = run_module(on_device_, contestants_[running.front()].built, turns.cases, 0,
+  turns.outcome = run_module(on_device_, first, turns.cases, 0,
                              on_device_.options.run_timeout + longest_timing(turns.cases), rivals);
-  turns.running = std::move(running);
+  turns.running = running;
+  for (const RunCaseReport& report : turns.outcome.report.cases) {
+    if (!turns.outcome.fault && (report.index >= turns.cases.size() ||
+                                 report.rival_samples_ns.size() + 1 != running.size())) {
+      throw Error("the worker reports a case that was not requested");
+    }
+  }
+  if (!turns.outcome.fault && !turns.outcome.cancelled) {
+    turns.judged =
+        judge_timed_outputs(on_device_, turns.cases, turns.planned, turns.outcome.report.cases);
+  }
   return turns;
 }
 
-// Every repetition of the loop follows the drop of a contestant.
-std::optional<Contest::Turns> Contest::take_turns(const std::function<Series()>& series) {
-  while (!on_device_.cancelled) {
-    std::vector<std::size_t> running = present();
-    const std::size_t left = running.size();
-    if (left == 0) {
-      break;
-    }
-    Turns turns = run(std::move(running), series());
-    if (turns.outcome.cancelled) {
-      break;
-    }
-    if (turns.outcome.fault) {
-      drop_whose_fault(turns, series);
-      continue;
-    }
-    for (const RunCaseReport& report : turns.outcome.report.cases) {
-      if (report.index >= turns.cases.size() || report.rival_samples_ns.size() + 1 != left) {
-        throw Error("the worker reports a case that was not requested");
+std::optional<Contest::Mistake> Contest::mistake_in(const Turns& turns) const {
+  if (turns.outcome.fault) {
+    return Mistake{std::nullopt, turns.outcome.fault->verdict, turns.outcome.fault->detail};
+  }
+  for (std::size_t at = 0; at < turns.judged.size(); ++at) {
+    const RunCaseReport& report = turns.outcome.report.cases[at];
+    const bool hidden = tasks::is_hidden(turns.planned[report.index].shape.set);
+    for (std::size_t i = 0; i < turns.judged[at].size(); ++i) {
+      const tasks::CaseResult& judged = turns.judged[at][i];
+      if (judged.verdict == Verdict::Correct) {
+        continue;
       }
+      const std::size_t contestant =
+          std::min(report.timed_outputs[i].contestant, turns.running.size() - 1);
+      return Mistake{turns.running[contestant],
+                     hidden && judged.verdict != Verdict::Infrastructure ? Verdict::WrongUnseen
+                                                                         : judged.verdict,
+                     hidden ? "right in earlier runs, wrong on a hidden shape in the final"
+                            : "right in earlier runs, wrong in the final: " + judged.detail};
     }
-    return turns;
   }
   return std::nullopt;
 }
 
-// A fault without a named contestant may appear only after other contestants have run. So the first
-// one runs once more alone, and each other one beside it alone, until one of them faults.
-void Contest::drop_whose_fault(const Turns& failed, const std::function<Series()>& series) {
-  const std::vector<std::size_t>& running = failed.running;
-  for (const RunCaseReport& report : failed.outcome.report.cases) {
-    if (report.fault && report.rival && *report.rival + 1 < running.size()) {
-      drop(running[*report.rival + 1], report.fault->verdict, report.fault->detail);
-      return;
+std::optional<Contest::Turns> Contest::take_turns(const std::function<Series()>& series) {
+  int repeats = 0;
+  while (!on_device_.cancelled) {
+    const std::vector<std::size_t> running = present();
+    if (running.empty()) {
+      break;
+    }
+    Turns turns = run(running, series());
+    if (turns.outcome.cancelled) {
+      break;
+    }
+    const std::optional<Mistake> mistake = mistake_in(turns);
+    if (!mistake) {
+      return turns;
+    }
+    if (mistake->verdict == Verdict::Infrastructure) {
+      throw Error("while kernels took turns: " + mistake->detail);
+    }
+    if (drop_culprit(*mistake, running, series)) {
+      repeats = 0;
+    } else if (++repeats > kMostRepeats && !leave_one_out(*mistake, series) &&
+               !on_device_.cancelled) {
+      throw Error("not reproduced: while kernels took turns: " + mistake->detail);
     }
   }
-  for (std::size_t i = keeps_first_ ? 1 : 0; i < running.size() && !on_device_.cancelled; ++i) {
-    std::vector<std::size_t> pair{running.front()};
-    if (i > 0) {
-      pair.push_back(running[i]);
+  return std::nullopt;
+}
+
+// Each contestant runs alone, and as many of its launches are judged as there is room for. First
+// the one whose answer was wrong. True: one was at fault, and is dropped.
+bool Contest::drop_culprit(const Mistake& mistake, const std::vector<std::size_t>& running,
+                           const std::function<Series()>& series) {
+  std::vector<std::size_t> order = running;
+  std::stable_partition(order.begin(), order.end(),
+                        [&](std::size_t one) { return mistake.contestant == one; });
+  for (const std::size_t one : order) {
+    Series own = series();
+    for (SamplingRequest& sampling : own.sampling) {
+      sampling.judged = sampling.judged > 0 ? sampling.areas : 0;
     }
-    const StageOutcome alone = run(std::move(pair), series()).outcome;
-    if (alone.fault && !alone.cancelled) {
-      drop(running[i], alone.fault->verdict, alone.fault->detail);
-      return;
+    const Turns alone = run({one}, std::move(own));
+    if (alone.outcome.cancelled) {
+      return false;
+    }
+    if (const std::optional<Mistake> own_mistake = mistake_in(alone)) {
+      drop(one, own_mistake->verdict, own_mistake->detail);
+      return true;
     }
   }
-  if (!on_device_.cancelled) {
-    throw Error("while kernels took turns: " + failed.outcome.fault->detail);
+  return false;
+}
+
+// The last resort, if the turns fail again and again, and nobody fails alone: without one of the
+// contestants they are right, twice in a row. It is not blamed, but it takes part no more.
+bool Contest::leave_one_out(const Mistake& mistake, const std::function<Series()>& series) {
+  const std::vector<std::size_t> all = present();
+  for (std::size_t i = keeps_first_ ? 1 : 0; i < all.size(); ++i) {
+    std::vector<std::size_t> others = all;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    bool right = true;
+    for (int run_number = 0; run_number < 2 && right && !others.empty(); ++run_number) {
+      const Turns turns = run(others, series());
+      right = !turns.outcome.cancelled && !mistake_in(turns);
+    }
+    if (right) {
+      contestants_[all[i]].verdict = Verdict::NotJudged;
+      contestants_[all[i]].detail =
+          "not reproduced: beside this kernel, and not without it: " + mistake.detail;
+      return true;
+    }
   }
+  return false;
 }
 
 void Contest::drop(std::size_t contestant, Verdict verdict, std::string detail) {

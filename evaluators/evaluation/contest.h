@@ -12,8 +12,10 @@
 
 namespace winnow::evaluators {
 
-/// Kernels that are timed in turns by one worker. A kernel whose launch fails is dropped, and the
-/// others begin again. For one thread.
+/// Kernels that are timed in turns by one worker. After a fault or a wrong answer each kernel runs
+/// alone on fresh buffers. One that is at fault alone is dropped, and the others begin again. What
+/// no kernel does alone is "not reproduced": the turns are held again, at most kMostRepeats times.
+/// For one thread.
 class Contest {
 public:
   struct Contestant {
@@ -26,12 +28,15 @@ public:
     std::vector<PlannedCase> planned; ///< plans are those of the first contestant that is left
     std::vector<SamplingRequest> sampling;
   };
+  static constexpr int kMostRepeats = 3;
   /// One series of each shape, by the contestants that are left.
   struct Turns {
     std::vector<std::size_t> running; ///< contestants, as the worker numbers them
     std::vector<PlannedCase> planned;
     std::vector<RunCase> cases;
     StageOutcome outcome; ///< has a report for each case, and no fault
+    /// What the judge says about each report's outputs; all are right.
+    std::vector<std::vector<tasks::CaseResult>> judged;
     /// The samples of contestant running[i] at one of the shapes.
     const std::vector<double>& samples(const RunCaseReport& report, std::size_t i) const {
       return i == 0 ? report.samples_ns : report.rival_samples_ns[i - 1];
@@ -51,12 +56,21 @@ public:
   /// `series`: called before each try. nullopt: the evaluation was cancelled, or no contestant is
   /// left. Throws Error if the yardstick or the machine fails.
   std::optional<Turns> take_turns(const std::function<Series()>& series);
-  /// Throws Error for the yardstick, and for a fault of the machine.
-  void drop(std::size_t contestant, tasks::Verdict verdict, std::string detail);
 
 private:
-  Turns run(std::vector<std::size_t> running, Series series);
-  void drop_whose_fault(const Turns& failed, const std::function<Series()>& series);
+  /// What was wrong in turns, and in whose answer; nobody: a fault, which may be anybody's.
+  struct Mistake {
+    std::optional<std::size_t> contestant;
+    tasks::Verdict verdict = tasks::Verdict::Correct;
+    std::string detail;
+  };
+  /// Throws Error for the yardstick, and for a fault of the machine.
+  void drop(std::size_t contestant, tasks::Verdict verdict, std::string detail);
+  Turns run(const std::vector<std::size_t>& running, Series series);
+  std::optional<Mistake> mistake_in(const Turns& turns) const; ///< nullopt: all is right
+  bool drop_culprit(const Mistake& mistake, const std::vector<std::size_t>& running,
+                    const std::function<Series()>& series);
+  bool leave_one_out(const Mistake& mistake, const std::function<Series()>& series);
 
   TaskOnDevice& on_device_;
   bool keeps_first_;

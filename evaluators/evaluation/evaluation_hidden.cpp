@@ -67,9 +67,9 @@ bool EvaluationRun::time_hidden(Stage stage, const std::vector<PlannedCase>& cas
   std::vector<tasks::Shape> shapes;
   std::transform(cases.begin(), cases.end(), std::back_inserter(shapes),
                  [](const PlannedCase& planned) { return planned.shape; });
-  const auto rivals = on_device_.rivals_for(shapes, result_.race.has_value());
+  auto rivals = on_device_.rivals_for(shapes, result_.race.has_value());
   const std::size_t first_case = result_.cases.size();
-  if (!take_turns(stage, cases, built, rivals)) {
+  if (!take_turns(stage, cases, built, std::move(rivals))) {
     return false;
   }
   score_hidden(result_, first_case, tasks::speedup_versus(on_device_.task.baseline));

@@ -32,7 +32,8 @@ WINNOW_JSON_FIELDS(TaskMessage, name, category, digest, task_toml, reference, ba
 
 WINNOW_JSON_FIELDS(Protocol, seed, tiny_seeds, check, promotion, timing, stop_when_lost, warm,
                    counters, energy, max_samples, reuse, time_budget, run_timeout)
-WINNOW_JSON_FIELDS(KernelToBeat, text, parameters)
+WINNOW_JSON_FIELDS(EarnedSpeed, speedup, bounds)
+WINNOW_JSON_FIELDS(KernelToBeat, text, parameters, earned)
 WINNOW_JSON_FIELDS(EvaluationRequest, id, task, text, file_name, choices, depth, turns, protocol,
                    incumbent)
 WINNOW_JSON_FIELDS(EvaluationResult, id, worker, evaluations, fault)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "evaluators/evaluation/evaluation_options.h"
+#include "evaluators/timing/incumbent_speed.h"
 #include "tasks/plan/plan.h"
 #include "tasks/result/evaluation.h"
 #include "tasks/task.h"
@@ -19,6 +20,8 @@ namespace winnow::evaluators {
 struct KernelToBeat {
   std::string text;
   tasks::ParameterChoice parameters;
+  /// Of its own evaluation. A race in which it has another speed does not count.
+  EarnedSpeed earned = {};
 };
 /// Identifies the incumbent in the results of races (tasks::RaceResult::rival).
 std::string digest_of(const KernelToBeat& kernel);

@@ -51,6 +51,10 @@ tasks::Evaluation EvaluationRun::run() {
     result_.verdict = Verdict::Infrastructure;
     result_.detail = "cancelled";
   }
+  result_.suspended = on_device_.suspended;
+  if (result_.suspended) {
+    result_.notes.push_back("no race: the incumbent was suspended: " + result_.suspended->why);
+  }
   result_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return std::move(result_);
 }
@@ -113,6 +117,7 @@ void EvaluationRun::copy_known(const tasks::Evaluation& known) {
   copy.parameters = result_.parameters;
   copy.build = result_.build;
   copy.started_at = result_.started_at;
+  copy.suspended.reset();
   copy.notes.push_back("not run again: the same machine code with the same launches was judged "
                        "before in this session");
   result_ = std::move(copy);

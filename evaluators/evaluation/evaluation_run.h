@@ -55,17 +55,37 @@ private:
                            std::vector<RunCase>& run_list) const;
   bool add_case(tasks::CaseResult result); ///< false when the case failed
   void explain_by_check();
-  /// Times the candidate and `rivals`, the baseline first, by turns. Adds a case for each shape.
-  /// `cases`: one per shape.
+  /// How kernels took turns.
+  enum class TurnsEnd : std::uint8_t {
+    Passed,
+    Failed,        ///< by the candidate, or by the machine: verdict and detail say why
+    NotReproduced, ///< a fault that no kernel has alone; detail has it
+    Suspended,     ///< the incumbent is not what it was: on_device_.suspended says why
+    Doubted,       ///< an answer of the candidate was wrong beside the incumbent; detail has it
+  };
+  /// Times the candidate and `rivals`, the baseline first, by turns, until a series counts. Adds a
+  /// case for each shape. An incumbent that is at fault is suspended, and the series is held
+  /// without it. `cases`: one per shape.
   bool take_turns(tasks::Stage stage, const std::vector<PlannedCase>& cases,
-                  const BuiltKernel& built, const std::vector<const BuiltKernel*>& rivals);
+                  const BuiltKernel& built, std::vector<const BuiltKernel*> rivals);
+  TurnsEnd hold_series(tasks::Stage stage, const std::vector<PlannedCase>& cases,
+                       const BuiltKernel& built, const std::vector<const BuiltKernel*>& rivals);
+  void forget_race(); ///< the incumbent's times do not count
+  bool has_incumbent(const std::vector<const BuiltKernel*>& rivals) const;
+  TurnsEnd explain_fault(const DeviceFault& fault, const std::vector<PlannedCase>& cases,
+                         const BuiltKernel& built, const std::vector<const BuiltKernel*>& rivals);
+  StageOutcome run_alone(const BuiltKernel& kernel, std::vector<PlannedCase> cases);
   bool add_eager_times(const tasks::Shape& shape, RunCaseReport& report);
-  /// Adds what the judge says about timed launches. False when one was not correct.
-  bool take_judged(const std::vector<tasks::CaseResult>& launches, tasks::CaseResult& timed);
+  /// Adds what the judge says about the candidate's timed launches. False when one was not correct.
+  bool take_judged(const RunCaseReport& report, const std::vector<tasks::CaseResult>& launches,
+                   tasks::CaseResult& timed);
+  /// Why the incumbent's part of the series does not count; empty: it does.
+  std::string why_suspended(const std::vector<RunCaseReport>& reports,
+                            const std::vector<std::vector<tasks::CaseResult>>& judged,
+                            std::size_t incumbent) const;
   SamplingRequest sampling_request() const;
   std::vector<RunCase> timed_run_cases(const std::vector<PlannedCase>& cases,
                                        const std::vector<const BuiltKernel*>& rivals);
-  bool fail_timing(const StageOutcome& outcome);
   void add_libraries(const std::vector<PlannedCase>& cases, std::size_t first_case);
   void score();
   void profile();

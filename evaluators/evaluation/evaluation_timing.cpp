@@ -7,7 +7,6 @@
 #include "evaluators/timing/hidden_speed.h"
 #include "evaluators/timing/score_times.h"
 #include "evaluators/timing/timed_case.h"
-#include "evaluators/torch/eager_times.h"
 #include "evaluators/torch/torch_question.h"
 
 #include <algorithm>
@@ -31,6 +30,9 @@ constexpr std::uint64_t kMostAreas = 12;
 // Samples of a task whose reference computes inputs anew for each launch.
 constexpr int kMostComputed = 20;
 constexpr double kFewJudged = 2;
+// Of the incumbent: about two in an evaluation that wins, one at each of the usual two search
+// shapes.
+constexpr double kIncumbentJudged = 1, kIncumbentJudgedAtHidden = 0.25;
 
 double bytes_of_tensors(const tasks::Task& task, const tasks::Shape& shape) {
   double bytes = 0;
@@ -135,13 +137,13 @@ bool EvaluationRun::time() {
   result_.stage = Stage::Time;
   const std::vector<tasks::Shape> shapes =
       on_device_.task.shapes_of(ShapeSet::Search, result_.device);
-  const auto rivals = on_device_.rivals_for(shapes, depth_ == Depth::Full);
+  auto rivals = on_device_.rivals_for(shapes, depth_ == Depth::Full);
   std::vector<PlannedCase> cases;
   if (!plan_cases(shapes, 1, built_, cases)) {
     return false;
   }
   const std::size_t first_case = result_.cases.size();
-  if (!take_turns(Stage::Time, cases, built_, rivals)) {
+  if (!take_turns(Stage::Time, cases, built_, std::move(rivals))) {
     return false;
   }
   if (depth_ == Depth::Full) {
@@ -157,7 +159,9 @@ SamplingRequest EvaluationRun::sampling_request() const {
   sampling.stop_when_lost = on_device_.options.stop_when_lost;
   sampling.warm = on_device_.options.warm;
   sampling.max_samples = most_samples(on_device_.task, on_device_.options.max_samples);
+  sampling.incumbent_judged = kIncumbentJudged;
   if (result_.stage == Stage::Promotion || result_.stage == Stage::HeldOut) {
+    sampling.incumbent_judged = kIncumbentJudgedAtHidden;
     sampling.least_baseline_ns = least_hidden_ns(result_.device);
     // One pair of launches must not decide on a busy CPU. So min_samples may take as long as in
     // other stages.
@@ -186,93 +190,6 @@ std::vector<RunCase> EvaluationRun::timed_run_cases(const std::vector<PlannedCas
     of_shape.areas = areas_of(on_device_, planned.shape, cases.size());
   }
   return run_cases_of(on_device_, cases, std::move(sampling));
-}
-
-bool EvaluationRun::fail_timing(const StageOutcome& outcome) {
-  if (outcome.cancelled) {
-    return fail(Verdict::Infrastructure, "while timing: cancelled");
-  }
-  const auto faulty =
-      std::find_if(outcome.report.cases.begin(), outcome.report.cases.end(),
-                   [](const RunCaseReport& report) { return report.fault.has_value(); });
-  const bool by_rival = faulty != outcome.report.cases.end() && faulty->rival;
-  if (!by_rival) {
-    return fail(outcome.fault->verdict, "while timing the kernel: " + outcome.fault->detail);
-  }
-  const bool by_baseline = on_device_.has_baseline() && *faulty->rival == 0;
-  if (!by_baseline) {
-    on_device_.incumbent.reset(); // the next attempt runs without the incumbent
-  }
-  return fail(Verdict::Infrastructure,
-              fmt::format("while timing {}: {}", by_baseline ? "the baseline" : "the incumbent",
-                          outcome.fault->detail));
-}
-
-bool EvaluationRun::take_turns(Stage stage, const std::vector<PlannedCase>& cases,
-                               const BuiltKernel& built,
-                               const std::vector<const BuiltKernel*>& rivals) {
-  const std::size_t first_case = result_.cases.size();
-  for (const PlannedCase& planned : cases) {
-    result_.cases.push_back(blank_case(stage, planned));
-  }
-  const std::vector<RunCase> run_list = timed_run_cases(cases, rivals);
-  StageOutcome outcome = run_cases(
-      built, run_list, 0, on_device_.options.run_timeout + longest_timing(run_list), rivals);
-  if (outcome.fault || outcome.cancelled) {
-    return fail_timing(outcome);
-  }
-  std::vector<RunCaseReport>& reports = outcome.report.cases;
-  for (const RunCaseReport& report : reports) {
-    if (report.index >= run_list.size() || report.rival_samples_ns.size() != rivals.size()) {
-      return fail(Verdict::Infrastructure, "the worker reports a case that was not requested");
-    }
-  }
-  const auto judged = judge_timed_outputs(on_device_, run_list, cases, reports);
-  for (std::size_t i = 0; i < reports.size(); ++i) {
-    RunCaseReport& report = reports[i];
-    if (!on_device_.has_baseline() && !add_eager_times(cases[report.index].shape, report)) {
-      return false;
-    }
-    CaseResult& timed = result_.cases[first_case + report.index];
-    take_samples(report, timed);
-    if (!on_device_.has_baseline()) {
-      compare_medians(timed);
-    }
-    if (!take_judged(judged[i], timed)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-// PyTorch's times stand for those of the baseline.
-bool EvaluationRun::add_eager_times(const tasks::Shape& shape, RunCaseReport& report) {
-  try {
-    report.rival_samples_ns.insert(report.rival_samples_ns.begin(), eager_times(on_device_, shape));
-    return true;
-  } catch (const Error& error) {
-    return fail(Verdict::Infrastructure, error.what());
-  }
-}
-
-bool EvaluationRun::take_judged(const std::vector<CaseResult>& launches, CaseResult& timed) {
-  timed.verdict = Verdict::Correct;
-  if (launches.empty()) {
-    return fail(Verdict::Infrastructure, "the worker returned no output of a timed launch");
-  }
-  for (const CaseResult& judged : launches) {
-    timed.verdict = judged.verdict;
-    timed.detail = judged.detail;
-    timed.mismatch = judged.mismatch;
-    timed.max_error_ratio = std::max(timed.max_error_ratio, judged.max_error_ratio);
-    if (judged.verdict == Verdict::Infrastructure) {
-      return fail(Verdict::Infrastructure, "while judging a timed launch: " + judged.detail);
-    }
-    if (judged.verdict != Verdict::Correct) {
-      return fail(Verdict::Unstable, "right in earlier runs, wrong when timed: " + judged.detail);
-    }
-  }
-  return true;
 }
 
 void EvaluationRun::add_libraries(const std::vector<PlannedCase>& cases, std::size_t first_case) {

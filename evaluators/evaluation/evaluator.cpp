@@ -146,11 +146,12 @@ std::vector<Evaluation> Evaluator::evaluate(const EvaluationRequest& request) {
 
 void Evaluator::set_incumbent(const std::optional<KernelToBeat>& incumbent) {
   state_->incumbent.reset();
+  state_->suspended.reset();
   if (incumbent) {
     tasks::KernelFileResult parsed = tasks::parse_kernel_file(incumbent->text, "incumbent.cu");
     if (parsed.kernel_file) {
       state_->incumbent = {std::move(*parsed.kernel_file), incumbent->parameters,
-                           digest_of(*incumbent)};
+                           digest_of(*incumbent), incumbent->earned};
     }
   }
 }

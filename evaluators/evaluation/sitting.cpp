@@ -174,25 +174,9 @@ void Sitting::State::take(const Contest::Turns& turns) {
   const std::vector<std::size_t>& running = turns.running;
   std::vector<profiling::RoundTimes> of_round(shapes.size(),
                                               profiling::RoundTimes(contest.contestants().size()));
-  const std::vector<RunCaseReport>& reports = turns.outcome.report.cases;
-  const auto judgements = judge_timed_outputs(*this, turns.cases, turns.planned, reports);
-  for (std::size_t at = 0; at < reports.size(); ++at) {
-    const RunCaseReport& report = reports[at];
+  for (const RunCaseReport& report : turns.outcome.report.cases) {
     for (std::size_t i = 0; i < running.size(); ++i) {
       of_round[report.index][running[i]] = turns.samples(report, i);
-    }
-    const PlannedCase& planned = turns.planned[report.index];
-    for (std::size_t i = 0; i < judgements[at].size(); ++i) {
-      const tasks::CaseResult& judged = judgements[at][i];
-      if (judged.verdict != Verdict::Correct) {
-        const TimedOutput& output = report.timed_outputs[i];
-        const bool hidden = tasks::is_hidden(planned.shape.set);
-        contest.drop(running.at(std::min(output.contestant, running.size() - 1)),
-                     hidden && judged.verdict != Verdict::Infrastructure ? Verdict::WrongUnseen
-                                                                         : judged.verdict,
-                     hidden ? "right in earlier runs, wrong on a hidden shape in the final"
-                            : "right in earlier runs, wrong in the final: " + judged.detail);
-      }
     }
   }
   times.push_back(std::move(of_round));

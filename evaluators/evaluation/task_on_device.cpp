@@ -198,8 +198,23 @@ const BuiltKernel* TaskOnDevice::incumbent_for(const std::vector<tasks::Shape>& 
   std::vector<Diagnostic> errors;
   incumbent_kernel =
       build(incumbent->file, task, incumbent->parameters, shapes, BuildMode::Plain, errors);
-  const bool fits = errors.empty() && incumbent_kernel.compiled.verdict == tasks::Verdict::Correct;
-  return fits ? &incumbent_kernel : nullptr;
+  if (!errors.empty() || incumbent_kernel.compiled.verdict != tasks::Verdict::Correct) {
+    suspend_incumbent("it does not compile: " + (errors.empty() ? incumbent_kernel.compiled.detail
+                                                                : to_string(errors.front())));
+    return nullptr;
+  }
+  for (const tasks::Shape& shape : shapes) {
+    if (const PlanAtShape& at = plan_at(incumbent_kernel, host->device.facts, shape); !at.plan) {
+      suspend_incumbent("its plan does not hold at every shape: " + to_string(at.errors.front()));
+      return nullptr;
+    }
+  }
+  return &incumbent_kernel;
+}
+
+void TaskOnDevice::suspend_incumbent(std::string why) {
+  suspended = {incumbent.value().name, std::move(why)};
+  incumbent.reset();
 }
 
 } // namespace winnow::evaluators

@@ -3,6 +3,7 @@
 #include "base/recent.h"
 #include "evaluators/device/device_host.h"
 #include "evaluators/evaluation/evaluator.h"
+#include "evaluators/timing/incumbent_speed.h"
 #include "evaluators/worker/protocol.h"
 
 #include <atomic>
@@ -20,6 +21,7 @@ struct Incumbent {
   tasks::KernelFile file;
   tasks::ParameterChoice parameters;
   std::string name; ///< digest_of(KernelToBeat)
+  EarnedSpeed earned;
 };
 
 /// What all evaluations of one task on one device share: the device and the task's own kernels
@@ -67,8 +69,10 @@ struct TaskOnDevice {
                           const std::vector<ArenaSlice>& to);
   /// See plan_at(). Throws Error, with the name of the task's file, when the plan does not hold.
   const SharedPlan& own_plan(const BuiltKernel& kernel, const tasks::Shape& shape) const;
-  /// The incumbent, built for these shapes. nullptr when there is no incumbent or it does not
-  /// build.
+  /// The evaluation of this request goes on without the incumbent.
+  void suspend_incumbent(std::string why);
+  /// The incumbent, built for these shapes. nullptr when there is no incumbent. One that does not
+  /// build is suspended.
   const BuiltKernel* incumbent_for(const std::vector<tasks::Shape>& shapes);
 
   tasks::Task task;
@@ -81,6 +85,7 @@ struct TaskOnDevice {
   BuiltKernel reference;
   BuiltKernel baseline;
   std::optional<Incumbent> incumbent;
+  std::optional<tasks::Suspension> suspended; ///< of the incumbent of this request
   BuiltKernel incumbent_kernel; ///< `incumbent`, built for the shapes of the last request
   /// Full evaluations, by a key of machine code and launches (EvaluationRun::fingerprint()). GPU
   /// code only. Each holds all its samples, so only the last ones are kept.

@@ -36,8 +36,8 @@ using nlohmann::json;
 
 WINNOW_JSON_FIELDS(ArenaSlice, tensor, offset, bytes)
 WINNOW_JSON_FIELDS(SamplingRequest, rivals, has_baseline, all_judged, stop_when_lost, warm,
-                   min_samples, max_samples, budget, overdraft, places, judged, least_baseline_ns,
-                   areas, area_bytes)
+                   min_samples, max_samples, budget, overdraft, places, judged, incumbent_judged,
+                   least_baseline_ns, areas, area_bytes)
 WINNOW_JSON_FIELDS(RunCase, plan, seed, salt, outputs, inputs, computed, shape, sampling, counters,
                    energy, repeat)
 WINNOW_JSON_FIELDS(InputsNeeded, index, seed)

@@ -45,8 +45,7 @@ struct SamplingRequest {
   std::vector<SharedPlan> rivals;
   bool has_baseline = true; ///< rival 0 is the task's baseline; a further one is the incumbent
   /// True for a final: every contestant is judged, and each takes part until its own budget is
-  /// spent. False: only the case's own plan is judged, because the rivals were judged when they
-  /// were candidates.
+  /// spent. False: the case's own plan and the incumbent are judged, and not the task's baseline.
   bool all_judged = false;
   /// End the series early when the case's own plan is clearly slower than the last rival, and
   /// prolong it while the plan may still win.
@@ -61,6 +60,8 @@ struct SamplingRequest {
   /// kernel that is wrong in every other launch escapes once in 2^judged series. A kernel that
   /// leads a search gets twice as many. Of a fraction, that share of the series has one more.
   double judged = 5;
+  /// The same for the incumbent. Right in its own evaluation, it may be wrong or idle since then.
+  double incumbent_judged = 0;
   /// End the series after min_samples if the fastest launch of the first rival, the baseline, takes
   /// less than this: times that short cannot be compared. 0: no minimum.
   double least_baseline_ns = 0;
@@ -112,7 +113,9 @@ struct TimedOutput {
 struct RunCaseReport {
   std::size_t index = 0;
   std::optional<DeviceFault> fault;
-  std::optional<std::size_t> rival; ///< the rival that had the fault; nullopt: the case's own plan
+  /// The rival that was running when the fault was seen; nullopt: the case's own plan. Another
+  /// contestant may have done the damage.
+  std::optional<std::size_t> rival;
   /// Samples with the same index come from the same turn. In a final, some contestants have fewer.
   std::vector<double> samples_ns;
   std::vector<std::vector<double>> rival_samples_ns;

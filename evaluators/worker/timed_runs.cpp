@@ -128,7 +128,7 @@ std::optional<DeviceFault> TimedRuns::verify() {
   for (std::size_t one = 0; one < contestants_.size() && !fault; ++one) {
     running_ = one;
     for (const auto& runner : contestants_[one].runners) {
-      fault = fault || !is_judged(one) ? fault : runner->verify_scratch();
+      fault = fault ? fault : runner->verify_scratch();
     }
   }
   return fault;
@@ -291,6 +291,10 @@ bool TimedRuns::has_incumbent() const {
   return contestants_.size() > (sampling_.has_baseline ? 2U : 1U);
 }
 
+bool TimedRuns::is_incumbent(std::size_t contestant) const {
+  return has_incumbent() && contestant + 1 == contestants_.size();
+}
+
 // True if the kernel leads: it is faster than the incumbent.
 bool TimedRuns::leads() const {
   return has_incumbent() && race_.blocks() > 0 && race_.ratio() > 1;
@@ -355,15 +359,33 @@ bool TimedRuns::may_win() const {
          contestants_.front().samples.size() < static_cast<std::size_t>(sampling_.max_samples);
 }
 
+double TimedRuns::wanted_judged(std::size_t contestant) const {
+  if (sampling_.all_judged) {
+    return sampling_.judged;
+  }
+  if (contestant == 0) {
+    return leads() ? 2 * sampling_.judged : sampling_.judged;
+  }
+  return is_incumbent(contestant) ? sampling_.incumbent_judged : 0;
+}
+
+std::size_t TimedRuns::room(std::size_t contestant) const {
+  const auto areas = static_cast<std::size_t>(sampling_.areas);
+  if (sampling_.all_judged) {
+    return std::max<std::size_t>(areas / contestants_.size(), 1);
+  }
+  const double wanted = has_incumbent() ? std::ceil(sampling_.incumbent_judged) : 0;
+  const std::size_t of_incumbent = std::min(static_cast<std::size_t>(wanted), areas / 2);
+  return contestant == 0 ? areas - of_incumbent : of_incumbent;
+}
+
 std::size_t TimedRuns::quota(std::size_t contestant) const {
-  if (case_.outputs.empty() || !is_judged(contestant)) {
+  const double wanted = wanted_judged(contestant);
+  if (case_.outputs.empty() || !(wanted > 0)) {
     return 0;
   }
-  const double wanted = leads() ? 2 * sampling_.judged : sampling_.judged;
   const bool one_more = contestants_[contestant].luck < wanted - std::floor(wanted);
-  const auto share = sampling_.all_judged ? contestants_.size() : 1;
-  const auto room = std::max<std::size_t>(static_cast<std::size_t>(sampling_.areas) / share, 1);
-  return std::min(static_cast<std::size_t>(wanted) + (one_more ? 1 : 0), room);
+  return std::min(static_cast<std::size_t>(wanted) + (one_more ? 1 : 0), room(contestant));
 }
 
 // Reservoir sampling: each launch whose time counts is judged with the same probability, however

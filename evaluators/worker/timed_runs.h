@@ -35,8 +35,8 @@ namespace winnow::evaluators {
 /// are drawn from a seed of that launch alone (launch_seed()), and outputs and scratch are
 /// poisoned. All contestants use the same tensors, one after the other. So an answer that a kernel
 /// stores anywhere belongs to inputs that no later launch has. After a launch of the case's own
-/// kernel (in a final: of any contestant), a random draw decides whether its outputs go to the
-/// arena to be judged.
+/// kernel or of the incumbent (in a final: of any contestant), a random draw decides whether its
+/// outputs go to the arena to be judged.
 ///
 /// The order of the contestants is drawn once per block, so that drift affects all of them alike.
 /// A series ends when the median of every contestant is known well enough, when its budget is
@@ -94,12 +94,16 @@ private:
   bool warmed_up(bool first_at_place);
   bool more(RunCaseReport& report);
   bool has_incumbent() const;
+  bool is_incumbent(std::size_t contestant) const;
   bool leads() const;
   bool baseline_is_too_short() const;
   bool may_win() const;
   double whole_budget_ns() const; ///< budget of all contestants together
   bool too_slow_for_whole_rounds() const;
-  bool is_judged(std::size_t contestant) const { return contestant == 0 || sampling_.all_judged; }
+  /// How many launches of this contestant are judged on average.
+  double wanted_judged(std::size_t contestant) const;
+  /// The areas that this contestant may use.
+  std::size_t room(std::size_t contestant) const;
   /// Number of launches of this contestant that are judged in the end.
   std::size_t quota(std::size_t contestant) const;
   /// Draws whether this contestant's last launch is judged. The result must be unknown before the

@@ -437,6 +437,54 @@ TEST_F(RivalsTest, OfAFinalEverybodyIsJudged) {
   EXPECT_EQ(judged, (std::set<std::size_t>{0, 1})) << "at least one launch of each";
 }
 
+/// The launches of contestant 1 that were judged, in one race of `own` against it.
+class IncumbentTest : public RivalsTest {
+protected:
+  std::vector<TimedOutput> judged_of_incumbent(const std::string& own, const std::string& other) {
+    case_.sampling->has_baseline = false;
+    case_.sampling->incumbent_judged = 1;
+    case_.sampling->min_samples = 12;
+    const RunCaseReport report = race(own, other);
+    EXPECT_FALSE(report.fault.has_value());
+    std::vector<TimedOutput> judged;
+    std::copy_if(report.timed_outputs.begin(), report.timed_outputs.end(),
+                 std::back_inserter(judged),
+                 [](const TimedOutput& one) { return one.contestant == 1; });
+    return judged;
+  }
+};
+
+TEST_F(IncumbentTest, IsJudgedInEveryRace) {
+  for (const bool loses : {false, true}) {
+    const std::vector<TimedOutput> judged =
+        judged_of_incumbent(busy(loses ? 200'000 : 10), "y[i] = 3 * x[i];");
+    ASSERT_EQ(judged.size(), 1U);
+    EXPECT_NE(output(judged.front()), twice_x(launch_seed(case_.seed, 1, judged.front().launch)));
+  }
+}
+
+TEST_F(IncumbentTest, EachOfItsLaunchesMayBeJudged) {
+  std::set<int> launches;
+  for (int i = 0; i < 20; ++i) {
+    launches.insert(judged_of_incumbent(busy(10), busy(10)).at(0).launch);
+  }
+  EXPECT_GT(launches.size(), 5U);
+}
+
+TEST_F(IncumbentTest, LeavesTheOtherKernelAnArea) {
+  for (const int areas : {1, 2, 3}) {
+    case_.sampling->areas = areas;
+    EXPECT_EQ(judged_of_incumbent(busy(10), busy(10)).size(), areas > 1 ? 1U : 0U);
+  }
+}
+
+TEST_F(RivalsTest, TheBaselineIsNotJudged) {
+  case_.sampling->incumbent_judged = 1;
+  for (const TimedOutput& one : race(busy(10), "y[i] = 3 * x[i];").timed_outputs) {
+    EXPECT_EQ(one.contestant, 0U);
+  }
+}
+
 TEST_F(RivalsTest, ASeriesOfManyMayEndWithoutAJudgedLaunch) {
   case_.sampling->all_judged = true;
   case_.sampling->judged = 0.25;
@@ -472,7 +520,7 @@ TEST_F(RivalsTest, ABaselineThatIsTooShortToCompareIsNotTimedToTheEnd) {
   EXPECT_NE(race(busy(2'000), busy(2'000)).stopped_by, "the baseline is too short");
 }
 
-TEST_F(RivalsTest, AFaultSaysWhoseItWas) {
+TEST_F(RivalsTest, AFaultSaysWhoWasRunning) {
   const RunCaseReport own = race("__trap();", busy(10));
   ASSERT_TRUE(own.fault.has_value());
   EXPECT_FALSE(own.rival.has_value());

@@ -21,6 +21,8 @@
 namespace winnow::harness {
 namespace {
 
+constexpr int kMostRaces = 2;
+
 /// A kernel file and its parameters, as named on the command line.
 struct NamedKernel {
   std::string file;
@@ -134,9 +136,24 @@ KernelPair judged_pair(const NamedKernel& kernel, const std::optional<NamedKerne
     if (pair.against->evaluation.verdict != tasks::Verdict::Correct || interrupt.interrupted()) {
       return pair;
     }
-    request.incumbent = evaluators::KernelToBeat{against->text, against->parameters};
   }
-  pair.kernel = judged(kernel, std::move(request), evaluations);
+  // A suspended kernel is judged alone again. If it is correct, the kernels race once more.
+  for (int races = 0; races < kMostRaces; ++races) {
+    if (against) {
+      const tasks::Evaluation& alone = pair.against->evaluation;
+      request.incumbent = evaluators::KernelToBeat{
+          against->text, against->parameters, {alone.speedup, alone.speedup_bounds}};
+    }
+    pair.kernel = judged(kernel, request, evaluations);
+    if (!pair.kernel.evaluation.suspended || interrupt.interrupted()) {
+      break;
+    }
+    request.incumbent.reset();
+    pair.against = judged(*against, request, evaluations);
+    if (pair.against->evaluation.verdict != tasks::Verdict::Correct || interrupt.interrupted()) {
+      break;
+    }
+  }
   return pair;
 }
 

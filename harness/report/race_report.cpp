@@ -106,6 +106,7 @@ json race_json(const KernelPair& pair) {
                 {"a", racer_json(pair.kernel, pair.speedup_versus)},
                 {"b", racer_json(*pair.against, pair.speedup_versus)},
                 {"not_correct", not_correct(pair)},
+                {"suspended", a.suspended ? json(to_valid_utf8(a.suspended->why)) : json()},
                 {"device", b.device},
                 {"device_name", b.device_name},
                 {"isolation", b.isolation},
@@ -140,7 +141,13 @@ std::string race_text(const json& document) {
            "\n" + eval_text(culprit);
   }
   if (document.at("verdict").is_null()) {
-    return "no race: the kernels were not timed beside each other\n\n" + legend;
+    const json& suspended = document.at("suspended");
+    return wrap_lines("no race: " +
+                          (suspended.is_null() ? "the kernels were not timed beside each other"
+                                               : "B is correct alone, but not beside A: " +
+                                                     suspended.get<std::string>()) +
+                          "\n\n" + legend,
+                      store::table_columns(), 2);
   }
   const json& shapes = document.at("shapes");
   const tasks::RaceResult race{"", text_at(document, "verdict"), number_at(document, "ratio"),

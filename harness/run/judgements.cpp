@@ -18,6 +18,9 @@ using tasks::Verdict;
 
 // The evaluator has already repeated each evaluation that failed because of the machine.
 constexpr int kFaultsInARow = 3;
+// An incumbent that was judged again so often is not suspended once more. Races against it have no
+// result then, and speeds over the baseline decide.
+constexpr int kMostSuspensions = 2;
 
 /// Requests that judge a candidate again ask for the same thing as the first one.
 std::int64_t repetition_of(const search::Individual& candidate) {
@@ -58,7 +61,9 @@ void Judgements::submit(TaskState& state, const search::Evaluate& evaluate) {
   const auto rival = evaluate.is_heat() ? std::optional(evaluate.candidate) : evaluate.incumbent;
   if (rival) {
     const ShelvedCandidate& incumbent = shelf_.at(*rival);
-    request.incumbent = evaluators::KernelToBeat{incumbent.text, incumbent.evaluation.parameters};
+    const tasks::Evaluation& evaluation = incumbent.evaluation;
+    request.incumbent = evaluators::KernelToBeat{
+        incumbent.text, evaluation.parameters, {evaluation.speedup, evaluation.speedup_bounds}};
   }
   request.id =
       evaluators::request_id(request, repetition_of(*state.search->find(evaluate.candidate)));
@@ -123,6 +128,9 @@ void Judgements::record_heat(const Judgement& judgement,
 void Judgements::record(const Judgement& judgement, evaluators::EvaluationResult& result) {
   TaskState& state = *judgement.state;
   tasks::Evaluation& evaluation = result.evaluations.front();
+  if (evaluation.suspended && suspend_incumbent(judgement, evaluation)) {
+    return;
+  }
   search::Outcome outcome = search::outcome_of(evaluation, judgement.text);
   outcome.promoted = state.search->promotes(judgement.candidate(), outcome);
   if (evaluation.promoted && !outcome.promoted) {
@@ -148,6 +156,50 @@ void Judgements::record(const Judgement& judgement, evaluators::EvaluationResult
   });
   shelf_.forget(judgement.candidate());
   settle(judgement, evaluation, counts);
+}
+
+/// The incumbent of the judgement is judged again, and does not lead until then. True: the
+/// candidate will race against the next in line, so this evaluation does not count.
+bool Judgements::suspend_incumbent(const Judgement& judgement,
+                                   const tasks::Evaluation& evaluation) {
+  TaskState& state = *judgement.state;
+  const store::RowId incumbent = judgement.what.incumbent.value_or(0);
+  const search::Individual* doubted = state.search->find(incumbent);
+  if (doubted == nullptr || !doubted->outcome) {
+    return false; // it is judged again already
+  }
+  const std::string& why = evaluation.suspended.value().why;
+  const bool judges_again = doubted->withdrawals < kMostSuspensions;
+  setup_.progress.event(fmt::format("candidate {}, the incumbent of candidate {}, {}: {}",
+                                    incumbent, judgement.candidate(),
+                                    judges_again ? "is suspended and judged again" : "is not raced",
+                                    why),
+                        Progress::Weight::Important);
+  if (judges_again) {
+    tasks::Evaluation gap =
+        evaluators::machine_fault(setup_.device_kind, setup_.device_name,
+                                  "suspended as an incumbent, and judged again: " + why);
+    gap.parameters = shelf_.at(incumbent).evaluation.parameters;
+    tally_.withdraw(state, incumbent, *doubted->outcome);
+    commit(setup_.journal, state, [&]() -> std::vector<search::Event> {
+      setup_.journal.supersede_evaluation(incumbent, gap, {});
+      setup_.journal.event("incumbent suspended", {{"incumbent", incumbent},
+                                                   {"candidate", judgement.candidate()},
+                                                   {"why", why},
+                                                   {kElapsedSeconds, seconds(clock_.elapsed())}});
+      return {search::Withdrawn{incumbent, gap.parameters}};
+    });
+    shelf_.forget(incumbent);
+  }
+  const search::Individual& challenger = *state.search->find(judgement.candidate());
+  const bool races_again = judges_again && evaluation.verdict == Verdict::Correct &&
+                           challenger.faults == 0 && state.search->rival_of(challenger.id);
+  if (races_again) {
+    commit(setup_.journal, state, [&]() -> std::vector<search::Event> {
+      return {search::Faulted{challenger.id, judgement.what.choices, 0}};
+    });
+  }
+  return races_again;
 }
 
 /// Counts and reports the candidate if its last evaluation has ended. `last`: that evaluation, or

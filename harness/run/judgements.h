@@ -49,6 +49,7 @@ private:
   void record_fault(const Judgement& judgement, const tasks::Evaluation& fault);
   void record_heat(const Judgement& judgement, const evaluators::EvaluationResult& result);
   void record(const Judgement& judgement, evaluators::EvaluationResult& result);
+  bool suspend_incumbent(const Judgement& judgement, const tasks::Evaluation& evaluation);
   void settle(const Judgement& judgement, const tasks::Evaluation& last, bool counts);
   bool withdraw_if_unjudged(TaskState& state, store::RowId candidate);
   nlohmann::json account_of(const Judgement& judgement, const tasks::Evaluation& evaluation) const;

@@ -69,7 +69,9 @@ JudgeService::evaluation_request(std::shared_ptr<const tasks::Task> task, std::s
       options.depth == JudgeDepth::Compile ? evaluators::Depth::Compile : evaluators::Depth::Full;
   if (options.rival != 0) {
     const store::CandidateState rival = setup_.store.candidate_state(options.rival);
-    request.incumbent = evaluators::KernelToBeat{rival.row.text, rival.best.value().parameters};
+    const tasks::Evaluation& best = rival.best.value();
+    request.incumbent = evaluators::KernelToBeat{
+        rival.row.text, best.parameters, {best.speedup, best.speedup_bounds}};
   }
   return request;
 }

@@ -102,6 +102,12 @@ struct RaceResult {
   int blocks = 0;      ///< blocks of four launches in the order ABBA
 };
 
+/// The incumbent of an evaluation was not what it was in its own evaluation, so there is no race.
+struct Suspension {
+  std::string kernel; ///< digest of the incumbent's file and parameters
+  std::string why;    ///< "a timed launch was wrong: ...", "it faults alone, too: ..."
+};
+
 /// One compiled variant of a candidate.
 struct BuildRecord {
   std::string digest;   ///< content hash: source, parameters, kernels, options, compiler, headers
@@ -139,7 +145,8 @@ struct Evaluation {
   double hidden_race_ratio = 0;
   /// False: the candidate is correct, but too slow on hidden shapes to be ranked.
   bool promoted = true;
-  std::optional<RaceResult> race; ///< against the incumbent, if there is one
+  std::optional<RaceResult> race;      ///< against the incumbent, if there is one
+  std::optional<Suspension> suspended; ///< the incumbent, if it was at fault. Not stored
   /// The device's performance counters per shape, as JSON (evaluators/evaluation/profile.h); empty:
   /// not profiled.
   std::string profile;

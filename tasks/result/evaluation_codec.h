@@ -29,6 +29,7 @@ WINNOW_JSON_FIELDS(CaseResult, stage, shape_id, set, shape, seed, verdict, detai
                    warm_samples_ns, median_ns, baseline_median_ns, median_bounds_ns, speedup,
                    speedup_bounds, conditions, libraries, prepare_ns)
 WINNOW_JSON_FIELDS(RaceResult, rival, verdict, ratio, bounds, blocks)
+WINNOW_JSON_FIELDS(Suspension, kernel, why)
 WINNOW_JSON_FIELDS(KernelResources, kernel, registers, spill_store_bytes, spill_load_bytes,
                    stack_bytes, static_shared_bytes)
 WINNOW_JSON_FIELDS(Finding, kind, detail)
