@@ -31,8 +31,8 @@ TEST(OutputSample, EachSixteenthOfALargeOutputHasAPiece) {
   EXPECT_EQ(drawn_bytes(kOutputElements, 4), (4U << 20) + kOutputElements % 8 * 4);
 }
 
-/// The share of draws that judge each element of a set: the first elements, the last ones, and
-/// those at the edges of sixteenths.
+/// The share of draws that judge the element which is judged least often, among the elements at the
+/// edges of sixteenths.
 double least_share(std::uint64_t count, std::uint64_t bytes) {
   std::set<std::uint64_t> elements;
   for (std::uint64_t part = 0; part <= 16; ++part) {
@@ -41,7 +41,7 @@ double least_share(std::uint64_t count, std::uint64_t bytes) {
       elements.insert(part * count / 16 - std::min(part * count / 16, i + 1));
     }
   }
-  constexpr std::uint64_t kDraws = 2000;
+  constexpr std::uint64_t kDraws = 500;
   std::map<std::uint64_t, std::uint64_t> judged;
   for (std::uint64_t draw = 0; draw < kDraws; ++draw) {
     for (const Piece& piece : drawn_pieces(count, bytes, draw)) {
@@ -60,7 +60,7 @@ double least_share(std::uint64_t count, std::uint64_t bytes) {
 
 TEST(OutputSample, NoElementIsJudgedLessOftenThanOthers) {
   for (const std::uint64_t bytes : {1U, 2U, 4U, 8U}) {
-    for (const std::uint64_t more : {1U, 2U, 3U, 5U, 7U, 8U, 9U, 1001U, 30'000'011U}) {
+    for (const std::uint64_t more : {1U, 7U, 9U, 3'000'011U}) {
       const std::uint64_t count = (8U << 20) / bytes + more;
       const auto in_piece = static_cast<double>((256U << 10) / bytes);
       const double share = in_piece / (static_cast<double>(count) / 16 + in_piece);
@@ -74,10 +74,10 @@ TEST(OutputSample, TheDrawsTogetherJudgeEveryElement) {
     for (std::uint64_t count = 1; count < 5000; ++count) {
       EXPECT_EQ(drawn_pieces(count, bytes, count)[0].count, count);
     }
-    for (const std::uint64_t more : {1U, 6U, 7U, 12'345U, 9'999'991U}) {
+    for (const std::uint64_t more : {1U, 7U, 12'345U, 4'999'991U}) {
       const std::uint64_t count = (8U << 20) / bytes + more;
       std::map<std::uint64_t, std::uint64_t> ends; // by begin
-      for (std::uint64_t draw = 0; draw < 3000; ++draw) {
+      for (std::uint64_t draw = 0; draw < 600; ++draw) {
         for (const Piece& piece : drawn_pieces(count, bytes, draw)) {
           std::uint64_t& end = ends[piece.first];
           end = std::max(end, piece.first + piece.count);

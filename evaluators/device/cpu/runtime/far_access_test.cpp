@@ -140,7 +140,7 @@ TEST_F(FarAccessTest, AThreadMayTouchWhatIsItsOwn) {
         "struct Large { float v[40]; };\n"
         "struct Shape { virtual float area() const { return side; } float side; };\n"
         "struct Square : Shape { float area() const override { return side * side; } };\n"
-        "__device__ float table[] = {1, 2, 3, 4};\n"
+        "__device__ float table[] = {1, 2, 3, 4};\n__device__ int count;\n"
         "__device__ const float fixed[] = {5, 6, 7, 8};\n"
         "__device__ const char* const names[] = {\"one\", \"two\", \"three\", \"four\"};\n"
         "__device__ __attribute__((noinline)) float sum(Large a) {\n"
@@ -155,7 +155,7 @@ TEST_F(FarAccessTest, AThreadMayTouchWhatIsItsOwn) {
         "  float v = sum(copy) + last(mine, t) + shape->area() + __shfl_xor_sync(~0u, mine[1], "
         "1);\n"
         "  v += __ballot_sync(~0u, v > 0); __syncthreads();\n"
-        "  table[0] = 1; y[512 + blockIdx.x * 64 + t] = v + mine[t % 64];\n}",
+        "  count = 1; y[512 + blockIdx.x * 64 + t] = v + mine[t % 64];\n}",
         {"k"}, {true, compiler}));
     upload(*device, device->allocate("y", 4096, false), std::vector<float>(1024, 1));
     const auto fault = device->run(on_y(3, 64));
