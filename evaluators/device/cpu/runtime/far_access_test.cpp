@@ -233,6 +233,32 @@ TEST_P(PlainFarAccess, FaultsWithoutTheChecker) {
               "out_of_bounds: .*thread \\(3,0,0\\).* outside of buffer 'y'");
 }
 
+class BeyondAllPages : public CpuDeviceTest, public testing::WithParamInterface<const char*> {};
+
+TEST_P(BeyondAllPages, IsNotTakenForAMisalignedAccess) {
+  const std::string access = GetParam();
+  const auto death = [&] {
+    auto device = load("typedef float V __attribute__((vector_size(32)));\n"
+                       "__global__ void k(float* y) {\n"
+                       "  const long long i = threadIdx.x; " +
+                           access + ";\n}",
+                       16);
+    (void)device->run(on_y(1, 4));
+  };
+  EXPECT_EXIT(death(), ExitedWithCode(kFaultExitCode),
+              "out_of_bounds: .*accesses address 0x[0-9a-f]+, which is in no buffer");
+}
+
+INSTANTIATE_TEST_SUITE_P(Accesses, BeyondAllPages,
+                         testing::Values("y[i + 100000000000000ll] = 1",
+                                         "y[i - 100000000000000ll] = 1",
+                                         "y[0] = y[i + 100000000000000ll]",
+                                         "y[i * 100000000000001ll + 100000000000000ll] = 1",
+                                         "*(V*)(y + 8 * i + 100000000000000ll) = V{}",
+                                         "y[0] = ((double*)y)[i + 50000000000000ll]",
+                                         "((char*)y)[i + 400000000000000ll] = 1",
+                                         "atomicAdd(y + 100000000000000ll, 1.0f)"));
+
 INSTANTIATE_TEST_SUITE_P(Distances, PlainFarAccess,
                          testing::Values("y[10000000ll] = 1", "y[-10000000ll] = 1",
                                          "y[100000000ll] = 1", "y[1073741824ll] = 1",

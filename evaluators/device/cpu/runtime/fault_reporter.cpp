@@ -4,6 +4,7 @@
 #include "evaluators/device/cpu/cpu_device.h"
 #include "evaluators/device/cpu/runtime/block_scheduler.h"
 #include "evaluators/device/cpu/runtime/memory_fault.h"
+#include "evaluators/device/cpu/runtime/operand_address.h"
 
 #include <atomic>
 #include <csignal>
@@ -60,6 +61,12 @@ DeviceFault describe(const BlockScheduler& scheduler, int signal, const siginfo_
     return {Verdict::Crashed, scheduler.where() + " divides an integer by zero"};
   case SIGSEGV:
   case SIGBUS:
+    if (const auto operand = operand_address(*static_cast<const ucontext_t*>(context));
+        info.si_code == SI_KERNEL && operand && is_beyond_all_pages(*operand)) {
+      return memory_fault(scheduler, *g_buffers,
+                          reinterpret_cast<const std::byte*>(*operand), // NOLINT
+                          verb(FaultAccess::Unknown));
+    }
     if (info.si_code == SI_KERNEL || (signal == SIGBUS && info.si_code == BUS_ADRALN)) {
       return {Verdict::LaunchError,
               scheduler.where() + " makes a misaligned vector access (a float4 needs an address "
