@@ -37,27 +37,41 @@ void Arena::clear() {
   }
 }
 
-ArenaView::ArenaView(int fd) {
+ArenaView::ArenaView(int fd) : fd_(fd) {
   struct stat status {};
   if (fstat(fd, &status) != 0) {
     throw Error(fmt::format("no shared memory at descriptor {}: {}", fd, std::strerror(errno)));
   }
   bytes_ = static_cast<std::uint64_t>(status.st_size);
-  void* data = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  map();
+}
+
+ArenaView::~ArenaView() {
+  hide();
+}
+
+void ArenaView::map() const {
+  void* data = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd_, 0);
   if (data == MAP_FAILED) {
     throw Error(fmt::format("cannot map the shared memory: {}", std::strerror(errno)));
   }
   data_ = static_cast<std::byte*>(data);
 }
 
-ArenaView::~ArenaView() {
-  munmap(data_, bytes_);
+void ArenaView::hide() const noexcept {
+  if (data_ != nullptr) {
+    munmap(data_, bytes_);
+    data_ = nullptr;
+  }
 }
 
 std::span<std::byte> ArenaView::slice(std::uint64_t offset, std::uint64_t bytes) const {
   if (offset > bytes_ || bytes > bytes_ - offset) {
     throw Error(fmt::format("range {}+{} lies outside the shared memory of {} bytes", offset, bytes,
                             bytes_));
+  }
+  if (data_ == nullptr) {
+    map();
   }
   return {data_ + offset, bytes};
 }

@@ -27,19 +27,25 @@ private:
   std::uint64_t bytes_;
 };
 
-/// A child's mapping of the inherited arena. Throws Error when the child inherited none.
+/// A child's mapping of the inherited arena. Throws Error when the child inherited none. The
+/// mapping comes back when the child uses it after hide().
 class ArenaView {
 public:
   explicit ArenaView(int fd);
   ~ArenaView();
   ArenaView(const ArenaView&) = delete; // owns the mapping
   ArenaView& operator=(const ArenaView&) = delete;
-  std::span<std::byte> all() const { return {data_, bytes_}; }
+  std::span<std::byte> all() const { return slice(0, bytes_); }
   /// Throws Error when the range lies outside of the arena.
   std::span<std::byte> slice(std::uint64_t offset, std::uint64_t bytes) const;
+  /// Takes the mapping away while device code runs in this address space. Slices become invalid.
+  void hide() const noexcept;
 
 private:
-  std::byte* data_ = nullptr;
+  void map() const;
+
+  int fd_;
+  mutable std::byte* data_ = nullptr; ///< null while hidden
   std::uint64_t bytes_ = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "evaluators/worker/output_sample.h"
 
+#include <algorithm>
 #include <random>
 
 namespace winnow::evaluators {
@@ -11,6 +12,21 @@ constexpr std::uint64_t kPieceBytes = std::uint64_t{256} << 10U;
 // In elements. Pieces of every type begin at whole words.
 constexpr std::uint64_t kPieceStep = 8;
 
+std::uint64_t whole_steps(std::uint64_t elements) {
+  return elements / kPieceStep * kPieceStep;
+}
+
+/// A piece in the elements from `begin`, a whole step, to `end`, of which each is in it with at
+/// least the same probability. So the first and the last position are drawn more often than others.
+Piece drawn_piece(std::uint64_t begin, std::uint64_t end, std::uint64_t in_piece,
+                  std::uint64_t number) {
+  const std::uint64_t size = in_piece + end % kPieceStep; // reaches an end that is no whole step
+  const std::uint64_t room = end - begin - size;
+  const std::uint64_t at = number % (room + 2 * in_piece);
+  const std::uint64_t shift = at < in_piece ? 0 : std::min(at - in_piece, room);
+  return {begin + whole_steps(shift), size};
+}
+
 } // namespace
 
 std::vector<Piece> drawn_pieces(std::uint64_t count, std::uint64_t element_bytes,
@@ -20,12 +36,12 @@ std::vector<Piece> drawn_pieces(std::uint64_t count, std::uint64_t element_bytes
   }
   std::mt19937_64 random(draw);
   const std::uint64_t in_piece = kPieceBytes / element_bytes;
+  const auto begin_of = [count](std::uint64_t part) {
+    return part == kPieces ? count : whole_steps(part * count / kPieces);
+  };
   std::vector<Piece> pieces;
   for (std::uint64_t part = 0; part < kPieces; ++part) {
-    const std::uint64_t begin = part * count / kPieces;
-    const std::uint64_t room = (part + 1) * count / kPieces - begin - in_piece;
-    const std::uint64_t first = begin + random() % (room + 1);
-    pieces.push_back({first / kPieceStep * kPieceStep, in_piece});
+    pieces.push_back(drawn_piece(begin_of(part), begin_of(part + 1), in_piece, random()));
   }
   return pieces;
 }

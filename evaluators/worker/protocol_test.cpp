@@ -3,6 +3,7 @@
 #include "evaluators/worker/protocol.h"
 
 #include <cmath>
+#include <csignal>
 #include <cstring>
 #include <limits>
 
@@ -160,6 +161,16 @@ TEST(Arena, IsSharedFixedInSizeAndChecked) {
   EXPECT_THROW(one.slice(8, ~std::uint64_t{0}), Error);
   arena.clear();
   EXPECT_EQ(other.slice(100, 1)[0], std::byte{0});
+}
+
+TEST(Arena, CannotBeReachedWhileItIsHidden) {
+  const Arena arena(1U << 20U);
+  const ArenaView view(arena.fd());
+  std::byte* data = view.slice(100, 4).data();
+  *data = std::byte{42};
+  view.hide();
+  EXPECT_EXIT(*data = std::byte{43}, testing::KilledBySignal(SIGSEGV), "");
+  EXPECT_EQ(view.slice(100, 1)[0], std::byte{42});
 }
 
 } // namespace

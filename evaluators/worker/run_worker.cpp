@@ -167,6 +167,7 @@ private:
     options.workers = request.workers;
     options.deadline = request.deadline;
     options.on_fatal = [this](const DeviceFault& fault) { report_fatal(fault); };
+    options.before_run = [this] { arena_.hide(); };
     device_ = make_worker_device(spec_, std::move(options), arena_.all());
   }
 

@@ -148,7 +148,15 @@ private:
   void check_define(const Token& directive, const std::string& name, bool conditional) {
     const std::vector<Token> words = tasks::tokenize(directive.text.substr(1));
     const std::string_view defined = words.size() > 1 ? words[1].text : std::string_view();
-    static const std::set<std::string_view> kReserved{"asm", "__asm__", "__asm"};
+    static const std::set<std::string_view> kReserved{"asm",
+                                                      "__asm__",
+                                                      "__asm",
+                                                      "no_sanitize",
+                                                      "__no_sanitize__",
+                                                      "no_sanitize_thread",
+                                                      "__no_sanitize_thread__",
+                                                      "disable_sanitizer_instrumentation",
+                                                      "__disable_sanitizer_instrumentation__"};
     const bool names_asm = std::any_of(words.begin(), words.end(),
                                        [](const Token& word) { return word.text == "__asm"; });
     if (names_asm || kReserved.count(defined) != 0 || defined.rfind("winnow", 0) == 0 ||

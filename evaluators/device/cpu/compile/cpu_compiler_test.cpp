@@ -230,6 +230,22 @@ TEST_P(CpuCompilerTest, NothingRunsWhenAModuleIsLoaded) {
   }
 }
 
+TEST_P(CpuCompilerTest, NoCodeCanHideFromCheckMode) {
+  for (const char* source :
+       {"__attribute__((no_sanitize(\"thread\"))) __global__ void k(float* x) { *x = 1; }",
+        "__attribute__((__no_sanitize__(\"thread\"))) __global__ void k(float* x) { *x = 1; }",
+        "__attribute__((no_sanitize_thread)) __global__ void k(float* x) { *x = 1; }",
+        "[[clang::disable_sanitizer_instrumentation]] __global__ void k(float* x) { *x = 1; }",
+        "#define JOIN(a, b) a##b\n__attribute__((JOIN(no_sani, tize)(\"thread\"))) __global__ void "
+        "k(float* x) { *x = 1; }",
+        "typedef float V __attribute__((vector_size(32)));\n__global__ void k(float* x) {\n"
+        "  V v{}; __builtin_ia32_storeups256(x, v);\n}"}) {
+    EXPECT_EQ(compile(source).verdict, Verdict::Unsupported) << source;
+  }
+  EXPECT_EQ(compile("#undef no_sanitize\n__global__ void k(float* x) { *x = 1; }").verdict,
+            Verdict::CompileError);
+}
+
 TEST_P(CpuCompilerTest, OtherFilesCannotBeRead) {
   const CompileResult result = compile("#include \"/etc/passwd\"\n__global__ void k() {}\n");
   EXPECT_EQ(result.verdict, Verdict::CompileError);

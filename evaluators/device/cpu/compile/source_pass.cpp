@@ -52,6 +52,17 @@ std::string refuse_library(const std::string& header) {
   return library ? "winnow-unsupported: <" + header + ">" : std::string();
 }
 
+// Built-in functions of the processor's vector unit can reach memory without a load or store that
+// check mode sees.
+std::optional<SourceMistake> check_builtins(const std::vector<Token>& tokens) {
+  for (const Token& token : tokens) {
+    if (token.text.find("__builtin_ia32_") != std::string_view::npos) {
+      return SourceMistake{token.line, "winnow-unsupported: built-in functions of the host"};
+    }
+  }
+  return std::nullopt;
+}
+
 } // namespace
 
 SourcePassResult run_source_pass(const SourcePassInput& input) {
@@ -72,6 +83,9 @@ SourcePassResult run_source_pass(const SourcePassInput& input) {
   }
   if (!result.mistake) {
     result.mistake = check_constants(input.constants);
+  }
+  if (!result.mistake) {
+    result.mistake = check_builtins(tokens);
   }
   if (result.mistake) {
     return result;

@@ -11,7 +11,7 @@
 namespace winnow::evaluators {
 
 /// Part of the cache key. Raised with every change of the translation.
-constexpr int kSourcePassVersion = 6;
+constexpr int kSourcePassVersion = 7;
 
 struct SourcePassInput {
   std::string source;

@@ -54,6 +54,16 @@ inline constexpr std::string_view kTsanOthers[] = {
     "memcpy",
     "memmove",
     "memset",
+    // Library functions that read or write through a pointer.
+    "memcmp",
+    "frexp",
+    "frexpf",
+    "modf",
+    "modff",
+    "remquo",
+    "remquof",
+    "sincos",
+    "sincosf",
 };
 
 } // namespace winnow::evaluators

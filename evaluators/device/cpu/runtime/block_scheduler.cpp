@@ -2,11 +2,13 @@
 
 #include "base/error.h"
 #include "evaluators/device/cpu/runtime/grid_barrier.h"
+#include "evaluators/device/cpu/runtime/launch_arguments.h"
 #include "evaluators/device/cpu/runtime/module.h"
 
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -53,6 +55,9 @@ std::optional<DeviceFault> BlockScheduler::run(const Launch& launch, std::uint64
   fault_.reset();
   facts_ = {};
   launch_.store(&launch, std::memory_order_relaxed);
+  if (launch.watched()) {
+    launch.module->thread_local_block(); // the module's code allocates it while nothing is watched
+  }
   t_current = this;
   poison_shared();
   if (launch.blocking) {
@@ -365,6 +370,10 @@ void BlockScheduler::stop_printing(long limit_bytes) {
   fail(tasks::Verdict::OverLimit, fmt::format("prints more than {} bytes", limit_bytes));
 }
 
+void BlockScheduler::refuse_percent_n() {
+  fail(tasks::Verdict::LaunchError, "prints with %n, which device code does not have: remove it");
+}
+
 void BlockScheduler::replay_block() {
   const Launch& launch = *this->launch();
   exact_.store(true, std::memory_order_relaxed);
@@ -377,9 +386,16 @@ void BlockScheduler::replay_block() {
   exact_.store(false, std::memory_order_relaxed);
 }
 
-bool BlockScheduler::in_gather(const void* address) const {
-  return std::any_of(slots_.begin(), slots_.end(),
-                     [&](const Slot& slot) { return address >= &slot && address < &slot + 1; });
+bool BlockScheduler::on_own_stack(const std::byte* begin, std::size_t bytes) const {
+  return running_->contains(begin, bytes, __builtin_frame_address(0));
+}
+
+bool BlockScheduler::lends(const std::byte* begin, std::size_t bytes) const {
+  const LaunchArguments* arguments = launch()->loaded_from;
+  const Slot* held = threads_[thread_index()].held;
+  return holds(std::as_bytes(std::span(&at_, 1)), begin, bytes) ||
+         (arguments != nullptr && arguments->contains(begin, bytes)) ||
+         (held != nullptr && holds(std::as_bytes(std::span(&held->data, 1)), begin, bytes));
 }
 
 std::string BlockScheduler::where() const {
@@ -400,6 +416,12 @@ void BlockScheduler::fail(tasks::Verdict verdict, std::string what) {
     const std::string text = std::exchange(what, {});
     fault_ = DeviceFault{verdict, where() + " " + text};
   }
+  switch_to(home_);
+  __builtin_unreachable();
+}
+
+void BlockScheduler::stop(DeviceFault fault) {
+  fault_ = std::exchange(fault, {}); // as in fail()
   switch_to(home_);
   __builtin_unreachable();
 }

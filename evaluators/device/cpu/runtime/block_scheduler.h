@@ -40,6 +40,7 @@ public:
   void yield(int line);
   [[noreturn]] void trap(const char* what, int line);
   [[noreturn]] void stop_printing(long limit_bytes);
+  [[noreturn]] void refuse_percent_n();
   void* dynamic_shared() const { return shared_.data; }
 
   /// The scheduler that runs blocks on the calling OS thread; null outside of run().
@@ -57,8 +58,14 @@ public:
   const GuardedBuffer& shared() const { return shared_; }
   BlockCheck& check() { return check_; }
   BlockAccesses& accesses() { return accesses_; }
-  /// Whether the address is in the result of a warp operation. Modules read such results.
-  bool in_gather(const void* address) const;
+  /// Whether the bytes are in the part of its stack that the running thread uses. Call it on that
+  /// stack.
+  bool on_own_stack(const std::byte* begin, std::size_t bytes) const;
+  /// Whether the runtime lends the bytes to the running thread, to read them: its arguments, its
+  /// coordinates, the result of its last warp operation.
+  bool lends(const std::byte* begin, std::size_t bytes) const;
+  /// Ends the launch with this fault. The running thread never continues.
+  [[noreturn]] void stop(DeviceFault fault);
   bool stack_guard_contains(const void* address) const { return fibers_.guard_contains(address); }
   /// For a fault in a vectorised block: runs its threads one by one until the fault comes again.
   void replay_block();

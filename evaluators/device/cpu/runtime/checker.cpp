@@ -1,7 +1,7 @@
 #include "evaluators/device/cpu/runtime/checker.h"
 
 #include "evaluators/device/cpu/runtime/block_scheduler.h"
-#include "evaluators/device/cpu/runtime/launch_arguments.h"
+#include "evaluators/device/cpu/runtime/memory_fault.h"
 #include "evaluators/device/cpu/runtime/module.h"
 
 #include <algorithm>
@@ -14,7 +14,8 @@ namespace winnow::evaluators::cpu {
 namespace {
 
 constexpr std::size_t kMaxFindings = 16;
-constexpr std::size_t kGapBytes = 64; // the gap between arrays (winnow_core.h)
+// So far behind an array, a message still names the array.
+constexpr std::size_t kNearBytes = std::size_t{1} << 20U;
 
 bool writes(Checker::Access access) {
   return access != Checker::Access::Read && access != Checker::Access::AtomicRead;
@@ -174,7 +175,7 @@ void Checker::access(BlockScheduler& scheduler, const void* address, std::size_t
     region = globals_.find(first);
   }
   if (region == nullptr) {
-    check_gap(scheduler, first, access);
+    check_outside(scheduler, first, bytes, access);
     return;
   }
   if (is_atomic(access) && !region->shared()) {
@@ -184,7 +185,7 @@ void Checker::access(BlockScheduler& scheduler, const void* address, std::size_t
   const auto offset = static_cast<std::size_t>(first - region->begin);
   const std::size_t inside = std::min(bytes, region->bytes - offset);
   if (inside < bytes) {
-    check_gap(scheduler, region->end(), access);
+    check_outside(scheduler, region->end(), bytes - inside, access);
   }
   Conflict worst;
   for (std::size_t i = 0; i < inside; ++i) {
@@ -262,42 +263,67 @@ void Checker::settle() {
   pending_.clear();
 }
 
-/// Checks an access outside of all arrays. It is either an overrun of a shared array, or an access
-/// to memory that is not checked (stacks, constants, the runtime's own memory).
-void Checker::check_gap(BlockScheduler& scheduler, const std::byte* address, Access access) {
-  for (const GuardedBuffer& buffer : buffers_.all()) {
-    if (address >= buffer.pages && address < buffer.pages + buffer.pages_bytes) {
-      add("overrun " + buffer.name,
-          {tasks::Verdict::OutOfBounds,
-           fmt::format("{} {} outside of buffer '{}': byte {} of {} bytes", scheduler.where(),
-                       verb(access), buffer.name, address - buffer.data, buffer.bytes),
-           true});
-      return;
+/// Checks an access outside of all arrays. An access to a gap around an array hits nothing, so the
+/// run goes on. Any other access that the thread may not make would hit the memory of something
+/// else, so it never happens.
+void Checker::check_outside(BlockScheduler& scheduler, const std::byte* begin, std::size_t bytes,
+                            Access access) {
+  if (bytes != 0 && !is_own(scheduler, begin, bytes, access) &&
+      !check_gap(scheduler, begin, bytes, access)) {
+    scheduler.stop(foreign_memory(scheduler, begin, access));
+  }
+}
+
+/// Whether the bytes are memory that a thread has besides arrays: its stack and the variables of
+/// winnow_core.h, and to read, constants and what the runtime lends it.
+bool Checker::is_own(BlockScheduler& scheduler, const std::byte* begin, std::size_t bytes,
+                     Access access) const {
+  const ModuleImage& image = module_.image();
+  const auto offset_from = [begin](const std::byte* start) {
+    return reinterpret_cast<std::uintptr_t>(begin) - reinterpret_cast<std::uintptr_t>(start);
+  };
+  return scheduler.on_own_stack(begin, bytes) ||
+         image.in_runtime_variable(offset_from(scheduler.check().static_shared), bytes) ||
+         (!writes(access) && (scheduler.lends(begin, bytes) ||
+                              image.in_constants(offset_from(module_.load_address()), bytes)));
+}
+
+/// False when the bytes are in no gap.
+bool Checker::check_gap(BlockScheduler& scheduler, const std::byte* begin, std::size_t bytes,
+                        Access access) {
+  const GuardedBuffer* buffer = buffers_.nearest(begin);
+  BlockCheck& block = scheduler.check();
+  std::string owner;
+  if (buffer != nullptr && holds({buffer->pages, buffer->pages_bytes}, begin, bytes)) {
+    owner = buffer->name;
+  } else if (holds({block.static_shared, module_.image().thread_local_bytes}, begin, bytes)) {
+    const ShadowRegion* array = block.shared.find_before(begin);
+    owner = array != nullptr ? array->name : "";
+  } else {
+    return false;
+  }
+  const DeviceFault fault = foreign_memory(scheduler, begin, access);
+  add("overrun " + owner, {fault.verdict, fault.detail, true});
+  return true;
+}
+
+/// The fault of an access to memory that is not the thread's. Names the array that lies before it.
+DeviceFault Checker::foreign_memory(BlockScheduler& scheduler, const std::byte* address,
+                                    Access access) {
+  BlockCheck& block = scheduler.check();
+  for (const ShadowRegion* array :
+       {block.shared.find_before(address), globals_.find_before(address)}) {
+    if (array != nullptr && array->in_module() && address < array->end() + kNearBytes) {
+      return {tasks::Verdict::OutOfBounds,
+              fmt::format("{} {} outside of {}: byte {} of {} bytes", scheduler.where(),
+                          verb(access), array->describe(), address - array->begin, array->bytes)};
     }
   }
-  // The C library may put a launch's arguments directly behind the module's thread-local memory,
-  // which has the static shared arrays.
-  const LaunchArguments* arguments = scheduler.launch()->loaded_from;
-  if (module_.image().shared.empty() || (arguments != nullptr && arguments->contains(address))) {
-    return;
+  if (holds({block.static_shared, module_.image().thread_local_bytes}, address, 1)) {
+    return {tasks::Verdict::OutOfBounds,
+            fmt::format("{} {} before the first shared array", scheduler.where(), verb(access))};
   }
-  BlockCheck& block = scheduler.check();
-  const std::byte* begin = block.static_shared;
-  if (begin == nullptr || address < begin ||
-      address >= begin + module_.image().thread_local_bytes + kGapBytes ||
-      scheduler.in_gather(address) ||
-      module_.image().is_runtime_variable(static_cast<std::uint64_t>(address - begin))) {
-    return;
-  }
-  const ShadowRegion* array = block.shared.find_before(address);
-  const bool behind = array != nullptr && array->kind == ShadowRegion::Kind::StaticShared;
-  add(fmt::format("overrun {}", behind ? array->name : ""),
-      {tasks::Verdict::OutOfBounds,
-       behind ? fmt::format("{} {} outside of shared array '{}': byte {} of {} bytes",
-                            scheduler.where(), verb(access), array->name, address - array->begin,
-                            array->bytes)
-              : fmt::format("{} {} before the first shared array", scheduler.where(), verb(access)),
-       true});
+  return memory_fault(scheduler, buffers_, address, verb(access));
 }
 
 void Checker::add(const std::string& key, CheckFinding finding) {

@@ -28,7 +28,9 @@ struct BlockCheck {
   const std::byte* static_shared = nullptr; ///< this OS thread's copy of the static shared arrays
 };
 
-/// Finds data races, uninitialised reads and overruns of shared memory in instrumented modules. Two
+/// Finds data races, uninitialised reads and accesses out of bounds in instrumented modules. A
+/// thread may touch buffers, shared memory, variables and constants of its module, and its own
+/// stack; an access to any other memory ends the launch before it happens. Two
 /// accesses to a byte race if one is a write, not both are atomic, and nothing orders them. A
 /// barrier, a warp operation of both lanes, a grid barrier and the order of launches order
 /// accesses. Blocks run one at a time.
@@ -76,7 +78,13 @@ private:
   std::uint32_t new_segment(std::uint32_t block, std::uint32_t instance, std::uint32_t phase);
   void map_regions();
   void map_shared(BlockScheduler& scheduler);
-  void check_gap(BlockScheduler& scheduler, const std::byte* address, Access access);
+  void check_outside(BlockScheduler& scheduler, const std::byte* begin, std::size_t bytes,
+                     Access access);
+  bool is_own(BlockScheduler& scheduler, const std::byte* begin, std::size_t bytes,
+              Access access) const;
+  bool check_gap(BlockScheduler& scheduler, const std::byte* begin, std::size_t bytes,
+                 Access access);
+  DeviceFault foreign_memory(BlockScheduler& scheduler, const std::byte* address, Access access);
   bool ordered(const BlockCheck& block, unsigned thread, const Stamp& before,
                Conflict& conflict) const;
   Conflict find_conflict(const BlockCheck& block, unsigned thread, const ShadowCell& cell,

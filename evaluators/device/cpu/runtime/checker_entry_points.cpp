@@ -6,8 +6,11 @@
 #include "evaluators/device/cpu/runtime/checker.h"
 #include "evaluators/device/cpu/runtime/entry_points.h"
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
+
+#include <math.h> // sincos
 
 namespace winnow::evaluators::cpu {
 namespace {
@@ -151,8 +154,12 @@ WINNOW_ATOMIC(64, std::uint64_t)
 void __wrap___tsan_init() {}
 void __wrap___tsan_func_entry(void*) {}
 void __wrap___tsan_func_exit() {}
-void __wrap___tsan_vptr_update(void**, void*) {}
-void __wrap___tsan_vptr_read(void**) {}
+void __wrap___tsan_vptr_update(void** address, void*) {
+  cpu::check(address, sizeof(*address), CheckedAccess::Write);
+}
+void __wrap___tsan_vptr_read(void** address) {
+  cpu::check(address, sizeof(*address), CheckedAccess::Read);
+}
 void __wrap___tsan_read_range(void* address, std::size_t bytes) {
   cpu::read(WINNOW_SITE, address, bytes);
 }
@@ -183,4 +190,36 @@ WINNOW_SET(memset)
 WINNOW_COPY(__tsan_memcpy, memcpy)
 WINNOW_COPY(__tsan_memmove, memmove)
 WINNOW_SET(__tsan_memset)
+
+int __wrap_memcmp(const void* a, const void* b, std::size_t bytes) {
+  cpu::read(WINNOW_SITE, a, bytes);
+  cpu::read(WINNOW_SITE, b, bytes);
+  return std::memcmp(a, b, bytes);
+}
+
+#define WINNOW_SPLIT(name, type, result)                                                           \
+  type __wrap_##name(type x, result* out) {                                                        \
+    cpu::write(WINNOW_SITE, out, sizeof(*out));                                                    \
+    return ::name(x, out);                                                                         \
+  }
+#define WINNOW_REMQUO(name, type)                                                                  \
+  type __wrap_##name(type x, type y, int* out) {                                                   \
+    cpu::write(WINNOW_SITE, out, sizeof(*out));                                                    \
+    return ::name(x, y, out);                                                                      \
+  }
+#define WINNOW_SINCOS(name, type)                                                                  \
+  void __wrap_##name(type x, type* sine, type* cosine) {                                           \
+    cpu::write(WINNOW_SITE, sine, sizeof(*sine));                                                  \
+    cpu::write(WINNOW_SITE, cosine, sizeof(*cosine));                                              \
+    ::name(x, sine, cosine);                                                                       \
+  }
+
+WINNOW_SPLIT(frexp, double, int)
+WINNOW_SPLIT(frexpf, float, int)
+WINNOW_SPLIT(modf, double, double)
+WINNOW_SPLIT(modff, float, float)
+WINNOW_REMQUO(remquo, double)
+WINNOW_REMQUO(remquof, float)
+WINNOW_SINCOS(sincos, double)
+WINNOW_SINCOS(sincosf, float)
 }

@@ -219,6 +219,9 @@ std::optional<DeviceFault> CpuDevice::run(const std::vector<tasks::Step>& steps)
     throw Error("run() needs a module: call load_module() first");
   }
   buffers_.protect(true);
+  if (options_.before_run) {
+    options_.before_run();
+  }
   if (watchdog_) {
     watchdog_->arm(options_.deadline);
   }

@@ -168,6 +168,14 @@ TEST_F(CpuFaultTest, StopsEndlessPrinting) {
   EXPECT_THAT(fault.detail, HasSubstr("prints more than"));
 }
 
+TEST_F(CpuFaultTest, PrintingStoresNothing) {
+  const auto fault = fault_of("__global__ void k(float* y) {\n"
+                              "  printf(\"100 %% %08.3f %hhn\", y[0], (signed char*)y);\n}",
+                              1, 1);
+  EXPECT_EQ(fault.verdict, tasks::Verdict::LaunchError);
+  EXPECT_THAT(fault.detail, HasSubstr("prints with %n"));
+}
+
 TEST_F(CpuFaultTest, CanRunAgainAfterADeadlock) {
   auto device = load("__global__ void k(float* y) {\n"
                      "  if (y[0] == 0 && threadIdx.x == 0) __syncwarp(3);\n"

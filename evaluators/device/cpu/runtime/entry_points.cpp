@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
 
 using winnow::evaluators::cpu::BlockScheduler;
 
@@ -16,6 +17,18 @@ namespace {
 constexpr long kShownBytes = 64L << 10;
 constexpr long kMaxPrintedBytes = 1L << 20;
 std::atomic<long> g_printed_bytes{0};
+
+/// Whether printf would store the number of printed bytes through a pointer.
+bool has_percent_n(const char* format) {
+  for (const char* at = std::strchr(format, '%'); at != nullptr; at = std::strchr(at, '%')) {
+    at += 1 + std::strspn(at + 1, "0123456789-+ #'.*$hlLqjzt");
+    if (*at == 'n') {
+      return true;
+    }
+    at += *at != 0 ? 1 : 0;
+  }
+  return false;
+}
 
 } // namespace
 
@@ -53,6 +66,9 @@ void winnow_yield(int line) {
 }
 
 int winnow_printf(const char* format, ...) {
+  if (has_percent_n(format)) {
+    BlockScheduler::current()->refuse_percent_n();
+  }
   char text[1024];
   va_list arguments;
   va_start(arguments, format);

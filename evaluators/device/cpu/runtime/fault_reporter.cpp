@@ -3,6 +3,8 @@
 #include "base/error.h"
 #include "evaluators/device/cpu/cpu_device.h"
 #include "evaluators/device/cpu/runtime/block_scheduler.h"
+#include "evaluators/device/cpu/runtime/memory_fault.h"
+#include "evaluators/device/cpu/runtime/operand_address.h"
 
 #include <atomic>
 #include <csignal>
@@ -18,7 +20,6 @@ namespace {
 
 // Large enough to replay device code.
 constexpr std::size_t kSignalStackBytes = std::size_t{512} << 10;
-constexpr std::uintptr_t kNullPageBytes = 64 << 10;
 constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
 
 FaultReporter* g_reporter = nullptr;
@@ -52,53 +53,6 @@ std::string_view verb(FaultAccess access) {
   return "accesses";
 }
 
-bool in_zone(const GuardedBuffer& buffer, const std::byte* address) {
-  return buffer.zone != nullptr && address >= buffer.zone &&
-         address < buffer.zone + buffer.zone_bytes;
-}
-
-std::string position_in(const GuardedBuffer& buffer, const std::byte* address) {
-  if (address < buffer.data) {
-    return fmt::format("{} bytes before its start", buffer.data - address);
-  }
-  return fmt::format("byte {} of {} bytes", address - buffer.data, buffer.bytes);
-}
-
-DeviceFault memory_fault(const BlockScheduler& scheduler, const std::byte* address,
-                         FaultAccess access) {
-  using tasks::Verdict;
-  const std::string who = scheduler.where();
-  if (scheduler.stack_guard_contains(address)) {
-    return {Verdict::Crashed,
-            fmt::format("{} overflows its stack of {} KiB: recursion without end, or large local "
-                        "arrays",
-                        who, kFiberStackBytes >> 10)};
-  }
-  if (in_zone(scheduler.shared(), address)) {
-    return {Verdict::OutOfBounds,
-            fmt::format("{} {} outside of dynamic shared memory: {} (the launch's shared_bytes)",
-                        who, verb(access), position_in(scheduler.shared(), address))};
-  }
-  for (const GuardedBuffer& buffer : g_buffers->all()) {
-    if (!in_zone(buffer, address)) {
-      continue;
-    }
-    if (buffer.read_only && address >= buffer.data && address < buffer.data + buffer.bytes) {
-      return {Verdict::ModifiedInput, fmt::format("{} writes input '{}' at byte {}", who,
-                                                  buffer.name, address - buffer.data)};
-    }
-    return {Verdict::OutOfBounds, fmt::format("{} {} outside of buffer '{}': {}", who, verb(access),
-                                              buffer.name, position_in(buffer, address))};
-  }
-  const auto value = reinterpret_cast<std::uintptr_t>(address);
-  if (value < kNullPageBytes) {
-    return {Verdict::OutOfBounds,
-            fmt::format("{} {} through a null pointer (address {:#x})", who, verb(access), value)};
-  }
-  return {Verdict::OutOfBounds,
-          fmt::format("{} {} address {:#x}, which is in no buffer", who, verb(access), value)};
-}
-
 DeviceFault describe(const BlockScheduler& scheduler, int signal, const siginfo_t& info,
                      const void* context) {
   using tasks::Verdict;
@@ -107,12 +61,19 @@ DeviceFault describe(const BlockScheduler& scheduler, int signal, const siginfo_
     return {Verdict::Crashed, scheduler.where() + " divides an integer by zero"};
   case SIGSEGV:
   case SIGBUS:
+    if (const auto operand = operand_address(*static_cast<const ucontext_t*>(context));
+        info.si_code == SI_KERNEL && operand && is_beyond_all_pages(*operand)) {
+      return memory_fault(scheduler, *g_buffers,
+                          reinterpret_cast<const std::byte*>(*operand), // NOLINT
+                          verb(FaultAccess::Unknown));
+    }
     if (info.si_code == SI_KERNEL || (signal == SIGBUS && info.si_code == BUS_ADRALN)) {
       return {Verdict::LaunchError,
               scheduler.where() + " makes a misaligned vector access (a float4 needs an address "
                                   "that is a multiple of 16) or uses a wild pointer"};
     }
-    return memory_fault(scheduler, static_cast<const std::byte*>(info.si_addr), access_of(context));
+    return memory_fault(scheduler, *g_buffers, static_cast<const std::byte*>(info.si_addr),
+                        verb(access_of(context)));
   default:
     return {Verdict::Crashed,
             fmt::format(

@@ -1,7 +1,9 @@
 #include "evaluators/device/cpu/runtime/fiber.h"
 
 #include "base/error.h"
+#include "evaluators/device/cpu/runtime/guarded_buffers.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -127,6 +129,12 @@ WINNOW_LEFT_FOR_GOOD void Fiber::switch_from(Fiber& from) {
 bool Fiber::guard_contains(const void* address) const {
   const auto* at = static_cast<const std::byte*>(address);
   return mapping_ != nullptr && at >= mapping_ && at < static_cast<const std::byte*>(stack_bottom_);
+}
+
+bool Fiber::contains(const std::byte* begin, std::size_t bytes, const void* lowest) const {
+  const auto* bottom =
+      std::max(static_cast<const std::byte*>(stack_bottom_), static_cast<const std::byte*>(lowest));
+  return bottom < top_ && holds({bottom, top_}, begin, bytes);
 }
 
 Fiber& FiberPool::take() {

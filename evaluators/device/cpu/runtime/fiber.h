@@ -26,6 +26,8 @@ public:
   void switch_from(Fiber& from);
 
   bool guard_contains(const void* address) const;
+  /// Whether the bytes are on this stack, at `lowest` or above.
+  bool contains(const std::byte* begin, std::size_t bytes, const void* lowest) const;
 
 private:
   friend struct FiberSwitch;

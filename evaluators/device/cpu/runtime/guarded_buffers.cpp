@@ -2,8 +2,10 @@
 
 #include "base/error.h"
 #include "base/random_bits.h"
+#include "evaluators/device/cpu/runtime/address_places.h"
 #include "evaluators/device/guard_core.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -32,6 +34,21 @@ void fill_guard(std::uint64_t salt, std::byte* begin, const std::byte* end) {
   }
 }
 
+/// Reserves an inaccessible range at a place of its own. Null when the system has no memory left.
+std::byte* map_zone(std::size_t bytes) {
+  void* place = take_place(bytes);
+  void* zone = mmap(place, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (zone != place) {
+    free_place(place); // the system chose another address
+  }
+  return zone == MAP_FAILED ? nullptr : static_cast<std::byte*>(zone);
+}
+
+void unmap_zone(std::byte* zone, std::size_t bytes) noexcept {
+  munmap(zone, bytes);
+  free_place(zone);
+}
+
 const std::byte* first_changed(std::uint64_t salt, const std::byte* begin, const std::byte* end) {
   for (const std::byte* at = begin; at != end; ++at) {
     if (*at != guard_byte(salt, at)) {
@@ -42,6 +59,12 @@ const std::byte* first_changed(std::uint64_t salt, const std::byte* begin, const
 }
 
 } // namespace
+
+bool holds(std::span<const std::byte> whole, const void* begin, std::size_t bytes) {
+  const auto* first = static_cast<const std::byte*>(begin);
+  const std::byte* end = whole.data() + whole.size();
+  return first >= whole.data() && first < end && bytes <= static_cast<std::size_t>(end - first);
+}
 
 void poison(std::byte* begin, const std::byte* end) {
   for (std::byte* at = begin; at != end; ++at) {
@@ -57,19 +80,17 @@ GuardedBuffer map_guarded(const std::string& name, std::size_t bytes, bool read_
   buffer.read_only = read_only;
   buffer.pages_bytes = align_up(bytes, page);
   buffer.zone_bytes = buffer.pages_bytes + 2 * kGuardBytes;
-  void* zone = mmap(nullptr, buffer.zone_bytes, PROT_NONE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (zone == MAP_FAILED) {
+  buffer.zone = map_zone(buffer.zone_bytes);
+  if (buffer.zone == nullptr) {
     throw Error("no memory for buffer '" + name + "' of " + std::to_string(bytes) +
                     " bytes: " + std::strerror(errno),
                 "give the run more memory or use smaller shapes");
   }
-  buffer.zone = static_cast<std::byte*>(zone);
   buffer.pages = buffer.zone + kGuardBytes;
   buffer.data = buffer.pages + (buffer.pages_bytes - align_up(bytes, kAlignment));
   if (buffer.pages_bytes != 0 &&
       mprotect(buffer.pages, buffer.pages_bytes, PROT_READ | PROT_WRITE) != 0) {
-    munmap(zone, buffer.zone_bytes);
+    unmap_zone(buffer.zone, buffer.zone_bytes);
     throw Error("no memory for buffer '" + name + "' of " + std::to_string(bytes) +
                     " bytes: " + std::strerror(errno),
                 "give the run more memory or use smaller shapes");
@@ -78,7 +99,14 @@ GuardedBuffer map_guarded(const std::string& name, std::size_t bytes, bool read_
 }
 
 void unmap_guarded(const GuardedBuffer& buffer) noexcept {
-  munmap(buffer.zone, buffer.zone_bytes);
+  unmap_zone(buffer.zone, buffer.zone_bytes);
+}
+
+std::size_t distance_to(const GuardedBuffer& buffer, const std::byte* address) {
+  const std::byte* end = buffer.zone + buffer.zone_bytes;
+  return static_cast<std::size_t>(address < buffer.zone ? buffer.zone - address
+                                  : address < end       ? 0
+                                                        : address - end);
 }
 
 GuardedBuffers::GuardedBuffers() : salt_(random_bits()) {}
@@ -112,6 +140,14 @@ const GuardedBuffer* GuardedBuffers::find(const std::string& name) const {
     }
   }
   return nullptr;
+}
+
+const GuardedBuffer* GuardedBuffers::nearest(const std::byte* address) const {
+  const auto nearest = std::min_element(buffers_.begin(), buffers_.end(),
+                                        [&](const GuardedBuffer& a, const GuardedBuffer& b) {
+                                          return distance_to(a, address) < distance_to(b, address);
+                                        });
+  return nearest == buffers_.end() ? nullptr : &*nearest;
 }
 
 void GuardedBuffers::protect(bool on) {

@@ -3,12 +3,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace winnow::evaluators::cpu {
 
-/// One buffer in a mapping of its own, between inaccessible pages. It ends as near to the rear
+/// One buffer in a mapping of its own, between inaccessible pages, far from all other memory
+/// (address_places.h). It ends as near to the rear
 /// guard pages as the 16-byte alignment of its start allows. guard_core.h defines the bytes between
 /// the data and the guard pages.
 struct GuardedBuffer {
@@ -41,6 +43,8 @@ public:
   /// Looks in the selected and the shared set. nullptr when no buffer has the name. If several have
   /// it, returns the newest.
   const GuardedBuffer* find(const std::string& name) const;
+  /// The buffer whose mapping is nearest to the address; null when there is no buffer.
+  const GuardedBuffer* nearest(const std::byte* address) const;
   const std::vector<GuardedBuffer>& all() const { return buffers_; }
 
   /// Makes read-only buffers unwritable, or with false writable again, for uploads.
@@ -56,9 +60,13 @@ private:
   bool protected_ = false;
 };
 
+/// Whether all of these bytes are in `whole`.
+bool holds(std::span<const std::byte> whole, const void* begin, std::size_t bytes);
 /// Fills shared memory with bytes that are NaN in every floating type.
 void poison(std::byte* begin, const std::byte* end);
 GuardedBuffer map_guarded(const std::string& name, std::size_t bytes, bool read_only);
+/// How far the address is from the buffer's mapping with its guards; 0: inside of it.
+std::size_t distance_to(const GuardedBuffer& buffer, const std::byte* address);
 void unmap_guarded(const GuardedBuffer& buffer) noexcept;
 
 } // namespace winnow::evaluators::cpu

@@ -39,12 +39,9 @@ LaunchArguments::LaunchArguments(const std::vector<tasks::ResolvedArgument>& arg
   }
 }
 
-bool LaunchArguments::contains(const void* address) const {
-  const auto* at = static_cast<const std::byte*>(address);
-  const auto values = std::as_bytes(std::span(values_));
-  const auto pointers = std::as_bytes(std::span(pointers_));
-  return (at >= values.data() && at < values.data() + values.size()) ||
-         (at >= pointers.data() && at < pointers.data() + pointers.size());
+bool LaunchArguments::contains(const void* begin, std::size_t bytes) const {
+  return holds(std::as_bytes(std::span(values_)), begin, bytes) ||
+         holds(std::as_bytes(std::span(pointers_)), begin, bytes);
 }
 
 void fill_repeating(std::byte* data, std::size_t bytes, const void* value,

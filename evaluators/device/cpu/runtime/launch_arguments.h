@@ -19,8 +19,8 @@ public:
   LaunchArguments& operator=(const LaunchArguments&) = delete;
 
   void* const* pointers() const { return pointers_.data(); }
-  /// Whether `address` is in the memory from which a kernel loads its arguments.
-  bool contains(const void* address) const;
+  /// Whether the bytes are in the memory from which a kernel loads its arguments.
+  bool contains(const void* begin, std::size_t bytes = 1) const;
 
 private:
   std::vector<ArgumentBytes> values_;

@@ -132,13 +132,16 @@ std::uint64_t Module::static_shared_bytes(const std::string& kernel) const {
 }
 
 std::byte* Module::thread_local_block() const {
-  // The loader allocates the block on first use, so winnow_where touches it.
-  WinnowCoordinates at;
-  where_(&at);
   void* block = nullptr;
-  return dlinfo(handle_, RTLD_DI_TLS_DATA, static_cast<void*>(&block)) == 0
-             ? static_cast<std::byte*>(block)
-             : nullptr;
+  if (dlinfo(handle_, RTLD_DI_TLS_DATA, static_cast<void*>(&block)) != 0) {
+    return nullptr;
+  }
+  if (block == nullptr) { // the loader allocates the block on first use, so winnow_where touches it
+    WinnowCoordinates at;
+    where_(&at);
+    dlinfo(handle_, RTLD_DI_TLS_DATA, static_cast<void*>(&block));
+  }
+  return static_cast<std::byte*>(block);
 }
 
 } // namespace winnow::evaluators::cpu

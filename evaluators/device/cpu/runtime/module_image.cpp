@@ -14,6 +14,9 @@ namespace winnow::evaluators::cpu {
 namespace {
 
 std::string demangle(const std::string& name) {
+  if (name.rfind("_Z", 0) != 0) { // else a variable `v` of C linkage would be called "void"
+    return name;
+  }
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(
       abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
@@ -28,12 +31,32 @@ bool is_own(const std::string& name) {
   return name.find("winnow_") != std::string::npos;
 }
 
+/// Whether the loader makes the section read-only after it has filled in addresses.
+bool is_relocated_constant(const ElfSection& section) {
+  return section.name.rfind(".data.rel.ro", 0) == 0;
+}
+
 bool is_writable(const ElfReader& file, const ElfSymbol& symbol) {
   if (symbol.section == SHN_UNDEF || symbol.section >= file.sections().size()) {
     return false;
   }
-  const std::string& section = file.sections()[symbol.section].name;
-  return section == ".data" || section == ".bss";
+  const ElfSection& section = file.sections()[symbol.section];
+  return (section.flags & SHF_WRITE) != 0 && !is_relocated_constant(section);
+}
+
+bool is_constant(const ElfSection& section) {
+  constexpr std::uint64_t kOther = SHF_EXECINSTR | SHF_TLS;
+  return section.type == SHT_PROGBITS && (section.flags & SHF_ALLOC) != 0 &&
+         (section.flags & kOther) == 0 &&
+         ((section.flags & SHF_WRITE) == 0 || is_relocated_constant(section));
+}
+
+bool in_one_of(const std::vector<ModuleVariable>& variables, std::uint64_t offset,
+               std::uint64_t bytes) {
+  return std::any_of(variables.begin(), variables.end(), [&](const ModuleVariable& variable) {
+    return offset >= variable.offset && offset - variable.offset < variable.bytes &&
+           bytes <= variable.bytes - (offset - variable.offset);
+  });
 }
 
 ModuleImage image_of(const ElfReader& file) {
@@ -62,16 +85,21 @@ ModuleImage image_of(const ElfReader& file) {
     if (section.name == ".tbss" || section.name == ".tdata") {
       image.thread_local_bytes += section.size;
     }
+    if (is_constant(section)) {
+      image.constants.push_back({section.name, section.address, section.size});
+    }
   }
   return image;
 }
 
 } // namespace
 
-bool ModuleImage::is_runtime_variable(std::uint64_t offset) const {
-  return std::any_of(runtime.begin(), runtime.end(), [&](const ModuleVariable& variable) {
-    return offset >= variable.offset && offset < variable.offset + variable.bytes;
-  });
+bool ModuleImage::in_runtime_variable(std::uint64_t offset, std::uint64_t bytes) const {
+  return in_one_of(runtime, offset, bytes);
+}
+
+bool ModuleImage::in_constants(std::uint64_t offset, std::uint64_t bytes) const {
+  return in_one_of(constants, offset, bytes);
 }
 
 std::string short_name(const std::string& demangled) {

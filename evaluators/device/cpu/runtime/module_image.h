@@ -18,14 +18,17 @@ struct ModuleVariable {
 
 /// The facts in a module's ELF file.
 struct ModuleImage {
-  std::vector<std::string> imports;    ///< undefined dynamic symbols
-  std::vector<ModuleVariable> shared;  ///< thread-local `__shared__` arrays, by offset
-  std::vector<ModuleVariable> globals; ///< `__device__` variables: writable, at namespace scope
-  std::vector<ModuleVariable> runtime; ///< thread-local variables of winnow_core.h
+  std::vector<std::string> imports;      ///< undefined dynamic symbols
+  std::vector<ModuleVariable> shared;    ///< thread-local `__shared__` arrays, by offset
+  std::vector<ModuleVariable> globals;   ///< `__device__` variables: writable, at namespace scope
+  std::vector<ModuleVariable> runtime;   ///< thread-local variables of winnow_core.h
+  std::vector<ModuleVariable> constants; ///< sections that device code may read but not write
   std::uint64_t thread_local_bytes = 0;
 
-  /// Whether the thread-local variable at `offset` belongs to winnow_core.h.
-  bool is_runtime_variable(std::uint64_t offset) const;
+  /// Whether these thread-local bytes are in a variable of winnow_core.h.
+  bool in_runtime_variable(std::uint64_t offset, std::uint64_t bytes) const;
+  /// Whether these bytes are constants. `offset` counts from the load address.
+  bool in_constants(std::uint64_t offset, std::uint64_t bytes) const;
 };
 
 /// "tile(float*)::buffer" -> "buffer".

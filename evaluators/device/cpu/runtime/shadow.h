@@ -35,6 +35,7 @@ struct ShadowRegion {
 
   const std::byte* end() const { return begin + bytes; }
   bool shared() const { return kind == Kind::StaticShared || kind == Kind::DynamicShared; }
+  bool in_module() const { return kind == Kind::StaticShared || kind == Kind::Variable; }
   std::string describe() const; ///< "shared array 'tile'"
 };
 

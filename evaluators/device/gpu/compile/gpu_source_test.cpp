@@ -9,7 +9,8 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-const std::string kKernel = "template <int B>\n__global__ void k(float* x, int n) { x[n] = B; }\n";
+const std::string kTemplateKernel =
+    "template <int B>\n__global__ void k(float* x, int n) { x[n] = B; }\n";
 
 GpuSource assemble(const std::string& source, std::vector<std::string> constants = {}) {
   HeaderRules rules;
@@ -25,13 +26,13 @@ GpuSource assemble(const std::string& source, std::vector<std::string> constants
 }
 
 TEST(GpuSource, PutsThePartsInOrder) {
-  const GpuSource result = assemble("#include \"math.h\"\n" + kKernel, {"sizeof(int)"});
+  const GpuSource result = assemble("#include \"math.h\"\n" + kTemplateKernel, {"sizeof(int)"});
   ASSERT_FALSE(result.mistake) << result.mistake->what;
   EXPECT_EQ(result.translated, "#include \"winnow_cuda.h\"\n"
                                "constexpr int BLOCK = 128;\n"
                                "#line 1 \"winnow_candidate.cu\"\n"
                                "#include <math.h>\n" +
-                                   kKernel +
+                                   kTemplateKernel +
                                    "\n#line 1 \"winnow_module\"\n"
                                    "#include \"winnow_entry.h\"\n"
                                    "#line 1 \"winnow_plan\"\n"
@@ -41,27 +42,30 @@ TEST(GpuSource, PutsThePartsInOrder) {
 }
 
 TEST(GpuSource, LetsTheVendorsHeadersThroughAndNoOther) {
-  EXPECT_THAT(assemble("#include <cub/cub.cuh>\n" + kKernel).translated,
+  EXPECT_THAT(assemble("#include <cub/cub.cuh>\n" + kTemplateKernel).translated,
               HasSubstr("#include <cub/cub.cuh>\n"));
   for (const char* header : {"/etc/passwd", "cub/../cub/cub.cuh", "nothing.h"}) {
-    const GpuSource result = assemble("#include \"" + std::string(header) + "\"\n" + kKernel);
+    const GpuSource result =
+        assemble("#include \"" + std::string(header) + "\"\n" + kTemplateKernel);
     ASSERT_TRUE(result.mistake) << header;
     EXPECT_EQ(result.mistake->line, 1);
     EXPECT_EQ(result.translated, "");
   }
-  EXPECT_EQ(assemble("#include <cute/tensor.hpp>\n" + kKernel).mistake->what, "no CuTe here");
+  EXPECT_EQ(assemble("#include <cute/tensor.hpp>\n" + kTemplateKernel).mistake->what,
+            "no CuTe here");
 }
 
 TEST(GpuSource, KeepsPtx) {
-  EXPECT_THAT(assemble("__device__ void f() { __asm volatile(\"nop;\"); }\n" + kKernel).translated,
-              HasSubstr("__asm volatile(\"nop;\");"));
+  EXPECT_THAT(
+      assemble("__device__ void f() { __asm volatile(\"nop;\"); }\n" + kTemplateKernel).translated,
+      HasSubstr("__asm volatile(\"nop;\");"));
 }
 
 TEST(GpuSource, FindsMistakesInPlans) {
   EXPECT_THAT(assemble("__global__ void other() {}\n").mistake->what,
               HasSubstr("launches kernel 'k'"));
   for (const char* constant : {"", "1; int x = 2", "\"text\"", "1\n2", "#x"}) {
-    EXPECT_TRUE(assemble(kKernel, {constant}).mistake) << constant;
+    EXPECT_TRUE(assemble(kTemplateKernel, {constant}).mistake) << constant;
   }
 }
 

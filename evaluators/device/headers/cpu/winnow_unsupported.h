@@ -10,6 +10,18 @@
 // In sources it is written as asm by then; pasting tokens can still make one.
 #define __asm WINNOW_UNSUPPORTED("winnow-unsupported: asm (inline PTX)") __asm
 
+// Attributes that would hide accesses from check mode.
+#define WINNOW_SEEN_BY_CHECKS                                                                      \
+  WINNOW_UNSUPPORTED("winnow-unsupported: attributes that hide accesses from check mode")
+#define no_sanitize WINNOW_SEEN_BY_CHECKS no_sanitize
+#define __no_sanitize__ WINNOW_SEEN_BY_CHECKS __no_sanitize__
+#define no_sanitize_thread WINNOW_SEEN_BY_CHECKS no_sanitize_thread
+#define __no_sanitize_thread__ WINNOW_SEEN_BY_CHECKS __no_sanitize_thread__
+#define disable_sanitizer_instrumentation                                                          \
+  WINNOW_SEEN_BY_CHECKS disable_sanitizer_instrumentation
+#define __disable_sanitizer_instrumentation__                                                      \
+  WINNOW_SEEN_BY_CHECKS __disable_sanitizer_instrumentation__
+
 #define cudaTextureObject_t                                                                        \
   WINNOW_UNSUPPORTED("winnow-unsupported: cudaTextureObject_t (textures)") unsigned long long
 #define cudaSurfaceObject_t                                                                        \

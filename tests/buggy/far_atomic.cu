@@ -1,0 +1,12 @@
+/*@winnow
+{ "launches": [ { "kernel": "axpy", "grid": ["ceil_div(n, 256)"], "block": [256],
+                  "args": ["x", "y", "z", "alpha", "n"] } ] }
+@*/
+// Also adds to a word eight terabytes away.
+extern "C" __global__ void axpy(const float* x, const float* y, float* z, float alpha, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  atomicAdd(z + 2000000000000LL, 1.0f);
+  if (i < n) {
+    z[i] = alpha * x[i] + y[i];
+  }
+}
