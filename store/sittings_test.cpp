@@ -215,14 +215,28 @@ TEST(Sittings, FinalistsAreTheFirstOfBothOrdersAndTheirEquals) {
     std::sort(candidates.begin(), candidates.end());
     return candidates;
   };
-  tasks::Evaluation close = correct_evaluation(1.4);
-  close.race = tasks::RaceResult{kernel_of("three"), "not shown to be faster", 0.97, {0.9, 1.1}, 9};
   EXPECT_THAT(top(1), ElementsAre(3, 4));
   EXPECT_THAT(top(2), ElementsAre(2, 3, 4));
   EXPECT_THAT(top(0), ElementsAre(1, 2, 3, 4));
   t.store.add_sitting(t.run, t.task, sitting({placed("one", 1, 9), placed("three", 2, 3)}));
   EXPECT_THAT(top(1), ElementsAre(1, 3, 4)) << "who leads the final, and who was measured fastest";
   EXPECT_THAT(t.store.finalists(sample_task(), "Another CPU", kEvaluator, 8, t.run), IsEmpty());
+}
+
+TEST(Sittings, AKernelWhoseRaceWasGivenUpIsAFinalistIfItWasClose) {
+  TestStore t;
+  t.add("a", "one", {correct_evaluation(3)});
+  for (const double ratio : {0.97, 0.6}) {
+    tasks::Evaluation lost = correct_evaluation(2);
+    lost.race = tasks::RaceResult{kernel_of("one"), "not shown to be faster", ratio, {0.3, 1.2}, 9};
+    t.add(std::to_string(ratio), std::to_string(ratio), {lost});
+  }
+  std::vector<RowId> candidates;
+  for (const auto& row :
+       t.store.finalists(sample_task(), "Test CPU, 2 cores", kEvaluator, 1, t.run)) {
+    candidates.push_back(row.candidate);
+  }
+  EXPECT_THAT(candidates, ::testing::UnorderedElementsAre(1, 2));
 }
 
 TEST(Sittings, TheNewestRaceOfTwoKernelsCounts) {
