@@ -1,6 +1,7 @@
 -- Version 20. A race's word follows from its interval (race_verdict() in
 -- profiling/statistics/race_verdict.h). Before this version a race that was given up said "slower"
--- or "tie" beside an interval that shows neither. Such a race gets the word that its interval allows.
+-- or "tie" beside an interval that does not show it. Such a race gets the word that its interval
+-- allows.
 UPDATE evaluations SET race = json_set(race, '$.verdict', 'not shown to be faster')
 WHERE (json_extract(race, '$.verdict') = 'faster'
        AND coalesce(json_extract(race, '$.bounds[0]'), 0) <= 1)
