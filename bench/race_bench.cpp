@@ -161,6 +161,7 @@ double fixed_p(const Noise& noise, double challenger, double step, bool by_turns
 struct Tally {
   int races = 0;
   std::array<int, kGains.size()> faster{};
+  int slower = 0; ///< of two kernels that are the same
   std::array<double, kGains.size()> launches{};
   /// Launches alternate; one value for each race.
   std::array<std::vector<double>, kGains.size()> fixed_p;
@@ -168,6 +169,7 @@ struct Tally {
 
   void add(const Tally& more) {
     races += more.races;
+    slower += more.slower;
     append(one_after_other_p, more.one_after_other_p);
     for (std::size_t i = 0; i < kGains.size(); ++i) {
       faster.at(i) += more.faster.at(i);
@@ -194,6 +196,7 @@ Tally tally(const std::vector<StartNoise>& shapes, double step, const Settings& 
       const double challenger = 1 / kGains.at(g);
       const Outcome outcome = race(noises, challenger, step, settings.rules);
       result.faster.at(g) += outcome.verdict == RaceVerdict::Faster ? 1 : 0;
+      result.slower += g == 0 && outcome.verdict == RaceVerdict::Slower ? 1 : 0;
       result.launches.at(g) += outcome.launches;
       result.fixed_p.at(g).push_back(fixed_p(shapes.front()(), challenger, step, true));
     }
@@ -223,17 +226,19 @@ void print_head(std::string_view first, const Settings& settings) {
              settings.races, 100 * settings.rules.error_rate, 100 * settings.rules.tie_margin,
              settings.rules.min_blocks, settings.rules.max_blocks, 2 * kFixedSamples);
   fmt::print(
-      "| {} | race A/A: false % | launches | +2 %: missed % | launches | +5 %: missed % | "
+      "| {} | race A/A: faster % | slower % | launches | +2 %: missed % | launches | +5 %: missed "
+      "% | "
       "launches | fixed, by turns: A/A false % | +2 %: missed % at the race's A/A rate | +5 % | "
-      "fixed, one after the other: A/A false % |\n|---|---|---|---|---|---|---|---|---|---|---|\n",
+      "fixed, one after the other: A/A false % "
+      "|\n|---|---|---|---|---|---|---|---|---|---|---|---|\n",
       first);
 }
 
 void print_row(const std::string& name, const Tally& tally, double error_rate,
                bool with_fixed = true) {
   const auto percent = [&](int count) { return 100.0 * count / tally.races; };
-  fmt::print("| {} | {:.2f} | {:.1f} ", name, percent(tally.faster[0]),
-             tally.launches[0] / tally.races);
+  fmt::print("| {} | {:.2f} | {:.2f} | {:.1f} ", name, percent(tally.faster[0]),
+             percent(tally.slower), tally.launches[0] / tally.races);
   for (std::size_t i = 1; i < kGains.size(); ++i) {
     fmt::print("| {:.2f} | {:.1f} ", 100 - percent(tally.faster.at(i)),
                tally.launches.at(i) / tally.races);

@@ -96,5 +96,19 @@ TEST(OutcomeOf, TakesWhatASearchNeeds) {
   EXPECT_EQ(outcome.race->hidden_ratio, 0.95);
 }
 
+TEST(OutcomeOf, OnlyAWonRaceMakesALeader) {
+  Outcome incumbent;
+  incumbent.kernel = "other";
+  tasks::Evaluation evaluation;
+  evaluation.verdict = tasks::Verdict::Correct;
+  evaluation.speedup = 9; // by luck
+  for (const char* word : {"slower", "tie", "undecided", "not shown to be faster"}) {
+    evaluation.race = tasks::RaceResult{"other", word, 0.98, {0.9, 1.1}, 9};
+    const Outcome outcome = outcome_of(evaluation, "text");
+    EXPECT_FALSE(outcome.race.value().faster) << word;
+    EXPECT_FALSE(beats(outcome, &incumbent)) << word;
+  }
+}
+
 } // namespace
 } // namespace winnow::search

@@ -165,7 +165,8 @@ std::vector<LeaderboardRow> RunStore::finalists(const tasks::Task& task,
       "like_best AS (SELECT kernel FROM best UNION "
       "SELECT CASE WHEN r.kernel = best.kernel THEN r.rival ELSE r.kernel END FROM best "
       "JOIN races AS r ON best.kernel IN (r.kernel, r.rival) "
-      "WHERE r.verdict IN ('tie', 'undecided') AND r.device_name = ?3) ";
+      "WHERE r.device_name = ?3 AND (r.verdict IN ('tie', 'undecided') "
+      "OR (r.verdict = 'not shown to be faster' AND r.ratio > 0.95))) "; // as long as it is close
   Database& database = state_->database;
   return database.read([&] {
     std::vector<LeaderboardRow> rows;

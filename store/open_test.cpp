@@ -516,6 +516,25 @@ TEST(Migrations, AStoreOfVersionFiveTakesNewEvaluations) {
   EXPECT_EQ(rows[1].unranked, "evaluator 1");
 }
 
+TEST(Migrations, ARaceOfVersionNineteenGetsTheWordThatItsIntervalAllows) {
+  const TemporaryDirectory directory("store-test");
+  const auto path = store_of_version(directory, 19);
+  write_raw(path, R"(
+UPDATE evaluations SET race = json_object('rival', 'b', 'verdict', 'slower', 'ratio', 0.9,
+  'bounds', json_array(0.724, iif(id = 1, 1.097, 0.95)), 'blocks', 5);
+INSERT INTO asked_races (task_id, device_name, evaluator_version, kernel, rival, verdict, ratio,
+  ratio_low, ratio_high, blocks, raced_at)
+SELECT 1, 'CPU', 11, 'a', 'b', value ->> 0, 1, value ->> 1, value ->> 2, 9, '2026'
+FROM json_each('[["slower", null, null], ["slower", 0.7, 1], ["slower", 0.7, 0.9], ["tie", 0.9, 1.1],
+  ["tie", 0.996, 1.004], ["faster", 1.1, 1.2], ["undecided", 0.7, 1.3]]');)");
+  { const RunStore store(path, kReadWrite); }
+  EXPECT_THAT(query_file(path, "SELECT race ->> '$.verdict' FROM evaluations ORDER BY id LIMIT 2"),
+              ElementsAre("not shown to be faster", "slower"));
+  EXPECT_THAT(query_file(path, "SELECT verdict FROM asked_races ORDER BY id"),
+              ElementsAre("not shown to be faster", "not shown to be faster", "slower",
+                          "not shown to be faster", "tie", "faster", "undecided"));
+}
+
 TEST(Migrations, TheLookupTablesFollowTheProgram) {
   const TemporaryDirectory directory("store-test");
   const auto path = closed_store(directory);

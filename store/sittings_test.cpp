@@ -223,6 +223,22 @@ TEST(Sittings, FinalistsAreTheFirstOfBothOrdersAndTheirEquals) {
   EXPECT_THAT(t.store.finalists(sample_task(), "Another CPU", kEvaluator, 8, t.run), IsEmpty());
 }
 
+TEST(Sittings, AKernelWhoseRaceWasGivenUpIsAFinalistIfItWasClose) {
+  TestStore t;
+  t.add("a", "one", {correct_evaluation(3)});
+  for (const double ratio : {0.97, 0.6}) {
+    tasks::Evaluation lost = correct_evaluation(2);
+    lost.race = tasks::RaceResult{kernel_of("one"), "not shown to be faster", ratio, {0.3, 1.2}, 9};
+    t.add(std::to_string(ratio), std::to_string(ratio), {lost});
+  }
+  std::vector<RowId> candidates;
+  for (const auto& row :
+       t.store.finalists(sample_task(), "Test CPU, 2 cores", kEvaluator, 1, t.run)) {
+    candidates.push_back(row.candidate);
+  }
+  EXPECT_THAT(candidates, ::testing::UnorderedElementsAre(1, 2));
+}
+
 TEST(Sittings, TheNewestRaceOfTwoKernelsCounts) {
   TestStore t;
   t.add("a", "one", {correct_evaluation(1)});

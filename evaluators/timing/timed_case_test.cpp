@@ -76,6 +76,13 @@ TEST(TimedCase, RacesAgainstTheIncumbent) {
   EXPECT_EQ(won->verdict, "faster");
   EXPECT_NEAR(won->ratio, 1.2, 0.01);
   EXPECT_EQ(race_of({taken(report(1, 0.8))}, "abc")->verdict, "slower");
+  RunCaseReport given_up = report(1, 0.97); // after few launches
+  given_up.samples_ns = {1000, 1100, 1050, 1010, 1080, 1020, 1090, 1000};
+  given_up.rival_samples_ns[1] = {1000, 900, 1000, 950, 930, 1010, 920, 960};
+  const auto lost = race_of({taken(given_up)}, "abc");
+  EXPECT_EQ(lost->verdict, "not shown to be faster");
+  EXPECT_LT(lost->bounds.low, 1);
+  EXPECT_GT(lost->bounds.high, 1);
   RunCaseReport alone = report(1, 1);
   alone.rival_samples_ns.resize(1);
   EXPECT_FALSE(race_of({taken(alone)}, "abc"));

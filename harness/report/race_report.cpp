@@ -49,6 +49,11 @@ std::string verdict_line(const std::string& verdict) {
     return "verdict: undecided (the same within the noise of these launches; a larger "
            "--time-budget or --max-samples may tell the kernels apart)\n";
   }
+  if (verdict == "not shown to be faster") {
+    return "verdict: A is not shown to be faster (the race was given up, because more launches "
+           "would "
+           "hardly show it; to ask whether B is faster, race B against A)\n";
+  }
   return "verdict: A is " + verdict + "\n";
 }
 

@@ -42,6 +42,18 @@ TEST(RaceReport, ATieIsTheSameWithinTheNoise) {
               HasSubstr("verdict: undecided (the same within the noise"));
 }
 
+TEST(RaceReport, ARaceThatWasGivenUpSaysNoMoreThanItsInterval) {
+  const std::string text = race_text(race_json(race_of(0.999, "not shown to be faster")));
+  EXPECT_THAT(text, HasSubstr("verdict: A is not shown to be faster (the race was given up"));
+  EXPECT_THAT(text, Not(HasSubstr("slower")));
+}
+
+TEST(RaceReport, ABoundBesideOneIsNotRoundedToOne) {
+  EXPECT_EQ(ratio_interval_text({0.98, 0.99996}), "0.980 to 0.99996");
+  EXPECT_EQ(ratio_interval_text({1.00004, 1.02}), "1.00004 to 1.020");
+  EXPECT_EQ(ratio_interval_text({1, 1.02}), "1.000 to 1.020");
+}
+
 TEST(RaceReport, AnIntervalWithoutEndIsNone) {
   KernelPair report = race_of(0.5, "undecided");
   report.kernel.evaluation.race->bounds = {0, std::numeric_limits<double>::infinity()};

@@ -42,6 +42,17 @@ std::string digits(double value) {
   return fmt::format("{:.{}f}", value, decimals);
 }
 
+/// A bound that is not 1 does not read as 1: whether an interval holds 1 decides a race.
+std::string bound_text(double ratio) {
+  std::string text = digits(ratio);
+  std::string one = digits(1);
+  for (int decimals = 4; ratio != 1 && text == one && decimals < 10; ++decimals) {
+    text = fmt::format("{:.{}f}", ratio, decimals);
+    one = fmt::format("{:.{}f}", 1.0, decimals);
+  }
+  return text;
+}
+
 CaseResult rival_case(const CaseResult& timed) {
   CaseResult rival = timed;
   rival.samples_ns = timed.incumbent_samples_ns;
@@ -108,7 +119,7 @@ void put_measured(nlohmann::json& document, const std::string& name, const std::
 
 std::string ratio_interval_text(const Bounds& bounds) {
   return bounds.known() && std::isfinite(bounds.high)
-             ? digits(bounds.low) + " to " + digits(bounds.high)
+             ? bound_text(bounds.low) + " to " + bound_text(bounds.high)
              : "";
 }
 

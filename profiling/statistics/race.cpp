@@ -61,20 +61,6 @@ std::vector<double> levels_of(const std::vector<FourLaunches>& times) {
 
 } // namespace
 
-std::string_view to_string(RaceVerdict verdict) {
-  switch (verdict) {
-  case RaceVerdict::Undecided:
-    return "undecided";
-  case RaceVerdict::Faster:
-    return "faster";
-  case RaceVerdict::Slower:
-    return "slower";
-  case RaceVerdict::Tie:
-    return "tie";
-  }
-  return "undecided";
-}
-
 Race::Race(const RaceRules& rules, std::size_t shapes)
     : rules_(rules), shapes_(std::max<std::size_t>(1, shapes)) {}
 
@@ -249,43 +235,30 @@ bool Race::enough_blocks(int wanted) const {
   });
 }
 
-RaceVerdict Race::verdict() const {
-  const Estimate now = combined();
-  if (!enough_blocks(std::max(2, rules_.min_blocks)) || !(now.variance > 0)) {
-    return RaceVerdict::Undecided;
-  }
+bool Race::is_given_up(const Estimate& now) const {
   const Interval loose = around(now, 2 * rules_.hopeless);
-  if (loose.low >= 1 - rules_.tie_margin && loose.high <= 1 + rules_.tie_margin) {
-    return RaceVerdict::Tie;
-  }
-  if (interval().low > 1) {
-    return RaceVerdict::Faster;
-  }
-  if (loose.high < 1) {
-    return RaceVerdict::Slower;
-  }
-  if (enough_blocks(rules_.max_blocks) || chance_of_faster(now) < rules_.hopeless) {
-    return when_given_up(now);
-  }
-  return RaceVerdict::Undecided;
+  const bool is_close = race_verdict(loose, rules_.tie_margin, false) == RaceVerdict::Tie;
+  return enough_blocks(rules_.max_blocks) ||
+         (std::isfinite(interval_of(now).high) &&
+          (is_close || chance_of_faster(now) < rules_.hopeless));
 }
 
-RaceVerdict Race::when_given_up(const Estimate& now) const {
-  const double by_chance = student_upper_tail(-now.mean / std::sqrt(now.variance), now.degrees);
-  if (by_chance < rules_.error_rate) {
-    return RaceVerdict::Slower;
-  }
-  return now.mean < std::log(1 - rules_.far) && !enough_blocks(rules_.max_blocks)
-             ? RaceVerdict::Undecided
-             : RaceVerdict::Tie;
+RaceVerdict Race::verdict() const {
+  const Estimate now = combined();
+  return race_verdict(interval_of(now), rules_.tie_margin, is_given_up(now));
 }
 
 double Race::ratio() const {
   return std::exp(combined().mean);
 }
 
+Interval Race::interval_of(const Estimate& all) const {
+  return around(enough_blocks(std::max(2, rules_.min_blocks)) ? all : Estimate{},
+                2 * rules_.error_rate);
+}
+
 Interval Race::interval() const {
-  return around(combined(), 2 * rules_.error_rate);
+  return interval_of(combined());
 }
 
 double Race::p_value() const {

@@ -1,31 +1,26 @@
 #pragma once
 
 #include "profiling/statistics/interval.h"
+#include "profiling/statistics/race_verdict.h"
 
 #include <array>
 #include <cstddef>
-#include <string_view>
 #include <vector>
 
 namespace winnow::profiling {
 
 struct RaceRules {
-  double error_rate = 0.005; ///< probability of Faster if both kernels are the same
-  double tie_margin = 0.005; ///< a smaller difference of the ratio from 1 is a tie
-  /// A race is given up if the probability of Faster is below this value. Also the error rate of
-  /// Slower, and of Tie by the margin.
+  double error_rate = 0.005; ///< probability of Faster, and of Slower, if both kernels are the same
+  double tie_margin = kTieMargin;
+  /// A race is given up if the probability of Faster is below this value, or if the interval with
+  /// this error rate lies within the margin.
   double hopeless = 0.02;
-  double far = 0.05; ///< a race that is given up is no tie if the challenger seems slower by more
   double noise_floor = 0.0005; ///< least assumed spread of a block's ratio
   int min_blocks = 3;          ///< per shape
   int max_blocks = 50;         ///< per shape
 };
 
 using TwoLaunches = std::array<double, 2>;
-
-/// The result for the challenger, relative to the other kernel.
-enum class RaceVerdict { Undecided, Faster, Slower, Tie };
-std::string_view to_string(RaceVerdict verdict);
 
 /// A race of two kernels in blocks of four launches in the order challenger, other, other,
 /// challenger (ABBA). This order cancels linear drift and most noise that successive launches
@@ -52,13 +47,12 @@ std::string_view to_string(RaceVerdict verdict);
 /// spread of a block is at least the spread from rounding to ticks.
 ///
 /// Giving up: the race ends if the predictive probability that the remaining blocks lead to Faster
-/// is below `hopeless` (stochastic curtailment; Lan, Simon and Halperin 1982). This can turn a
-/// Faster into a Tie or Slower, never the reverse. A race that ends this way is Slower if Student's
-/// t says so at `error_rate`. Otherwise it is a Tie, or Undecided if the estimate is below 1 by
-/// more than `far`.
+/// is below `hopeless` (stochastic curtailment; Lan, Simon and Halperin 1982), but not before
+/// interval() has an end. This saves launches and says nothing about the kernels: the verdict of
+/// such a race is NotFaster, unless interval() says more.
 class Race {
 public:
-  /// `shapes` is at least 1. The verdict is Undecided until each shape has `min_blocks`.
+  /// `shapes` is at least 1.
   explicit Race(const RaceRules& rules = {}, std::size_t shapes = 1);
 
   /// Adds one block: the times of two launches of the challenger and of two of the other kernel.
@@ -66,15 +60,13 @@ public:
   /// blocks() counts the accepted blocks.
   void add(const TwoLaunches& challenger_ns, const TwoLaunches& other_ns, std::size_t shape = 0);
 
-  /// The verdict on the blocks so far. Faster: interval() lies above 1. Slower: the interval with
-  /// error rate `hopeless` lies below 1, or the race is given up. Tie: that interval lies within
-  /// the margin, or the race is given up, or all blocks are spent.
+  /// What interval() says, by race_verdict().
   RaceVerdict verdict() const;
   /// time of other / time of challenger: above 1 the challenger is faster. 1 before each shape has
   /// a block.
   double ratio() const;
   /// Contains the true ratio with probability 1 - 2 error_rate, whenever the race stops. From 0 to
-  /// infinity as long as the blocks are too few.
+  /// infinity as long as a shape has fewer than `min_blocks`, or the blocks are too few.
   Interval interval() const;
   /// Two-sided p-value of "both take the same time", valid whenever the race stops.
   double p_value() const;
@@ -112,9 +104,10 @@ private:
   Estimate combined() const;
   static double half_width(const Estimate& estimate, double two_sided_error);
   static Interval around(const Estimate& estimate, double two_sided_error);
+  Interval interval_of(const Estimate& all) const;
   double chance_of_faster(const Estimate& now) const;
   bool enough_blocks(int wanted) const;
-  RaceVerdict when_given_up(const Estimate& now) const;
+  bool is_given_up(const Estimate& now) const;
 
   RaceRules rules_;
   std::vector<Shape> shapes_;

@@ -19,7 +19,6 @@ constexpr double kRepeatTail = 0.025; // on each side of the interval of a speed
 constexpr double kNormalRepeat = 1.959963984540054;
 constexpr std::size_t kMostRounds = 10; // the number of halves to evaluate grows fast with this
 constexpr double kLeastError = 0.0003;  // clocks are no more accurate
-constexpr double kTieMargin = 0.005;
 
 std::vector<std::vector<double>> logs_of(const std::vector<std::vector<double>>& times_ns) {
   std::vector<std::vector<double>> logs;
@@ -171,13 +170,7 @@ Interval Sitting::repeat_interval(std::size_t one, std::size_t other, double spr
 }
 
 RaceVerdict Sitting::verdict(std::size_t one, std::size_t other) const {
-  const Interval bounds = interval(one, other);
-  if (bounds.low > 1 - kTieMargin && bounds.high < 1 + kTieMargin) {
-    return RaceVerdict::Tie;
-  }
-  return bounds.low > 1    ? RaceVerdict::Faster
-         : bounds.high < 1 ? RaceVerdict::Slower
-                           : RaceVerdict::Undecided;
+  return race_verdict(interval(one, other), kTieMargin, false);
 }
 
 std::vector<std::size_t> Sitting::order() const {

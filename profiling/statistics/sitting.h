@@ -1,7 +1,7 @@
 #pragma once
 
 #include "profiling/statistics/interval.h"
-#include "profiling/statistics/race.h"
+#include "profiling/statistics/race_verdict.h"
 
 #include <cstddef>
 #include <vector>

@@ -95,11 +95,13 @@ struct CaseResult {
 
 /// A race: the candidate and the best kernel of its archive (the incumbent) run in turns.
 struct RaceResult {
-  std::string rival;   ///< digest of the incumbent's file and parameters
-  std::string verdict; ///< for the candidate: "faster", "slower", "tie", "undecided"
-  double ratio = 1;    ///< incumbent / candidate over the search shapes: above 1 is faster
-  Bounds bounds;       ///< holds the true ratio with 99 % probability, whenever the race stops
-  int blocks = 0;      ///< blocks of four launches in the order ABBA
+  std::string rival; ///< digest of the incumbent's file and parameters
+  /// For the candidate; follows from `bounds`: "faster", "slower", "tie", "undecided", "not shown
+  /// to be faster".
+  std::string verdict;
+  double ratio = 1; ///< incumbent / candidate over the search shapes: above 1 is faster
+  Bounds bounds;    ///< holds the true ratio with 99 % probability, whenever the race stops
+  int blocks = 0;   ///< blocks of four launches in the order ABBA
 };
 
 /// The incumbent of an evaluation was not what it was in its own evaluation, so there is no race.

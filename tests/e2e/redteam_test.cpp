@@ -3,6 +3,7 @@
 #include "agents/reply.h"
 #include "base/files.h"
 #include "base/sanitized.h"
+#include "process/child_process.h"
 #include "tests/e2e/winnow_program.h"
 
 #include <algorithm>
@@ -23,7 +24,6 @@ using testing::HasSubstr;
 using testing::Not;
 
 constexpr std::string_view kDevice = WINNOW_REDTEAM_DEVICE;
-constexpr int kRows = 26; // rows of the table in docs/trust.md
 constexpr std::uint64_t kMaxFileBytes = 4U << 20U;
 // An attack marked `pays` may be judged correct if it had to do all its work in every launch. That
 // work is at least twice the work of the baseline.
@@ -209,10 +209,11 @@ TEST(RedTeamCorpus, ListsEveryFileOnceWithItsMechanism) {
     EXPECT_THAT(cuda, Not(testing::Contains("correct"))) << file;
     const bool may_be_unsupported = std::count(cpu.begin(), cpu.end(), "unsupported") > 0;
     EXPECT_TRUE(!may_be_unsupported || attack.contains("cpu_why")) << file;
-    if (!is_reply(attack)) {
-      EXPECT_THAT(mechanism(read_file(corpus() / file, kMaxFileBytes)), testing::StartsWith("// "))
-          << file;
-    }
+    const std::string shows = is_reply(attack)
+                                  ? "// " + attack.at("shows").get<std::string>()
+                                  : mechanism(read_file(corpus() / file, kMaxFileBytes));
+    EXPECT_THAT(shows, testing::MatchesRegex("// .+")) << file << " does not say what it shows";
+    EXPECT_FALSE(cpu.empty() || cuda.empty()) << file << " has no verdict";
   }
   std::map<std::string, int> there;
   for (const auto& entry : fs::recursive_directory_iterator(corpus())) {
@@ -226,18 +227,69 @@ TEST(RedTeamCorpus, ListsEveryFileOnceWithItsMechanism) {
   EXPECT_EQ(listed, there);
 }
 
-TEST(RedTeamCorpus, CoversEveryRowOfTheTableAndIsInTheDocumentation) {
-  const std::string page = read_file(project_folder() / "docs/trust.md", kMaxFileBytes);
-  std::set<int> rows;
+TEST(RedTeamCorpus, HasAnAttackOfEveryKind) {
+  const json kinds = json::parse(read_file(corpus() / "kinds.json", kMaxFileBytes));
+  std::set<std::size_t> known, met;
+  for (std::size_t kind = 1; kind <= kinds.size(); ++kind) {
+    known.insert(kind);
+  }
   for (const json& attack : attacks()) {
-    const std::vector<int> of_attack = attack.at("rows");
-    rows.insert(of_attack.begin(), of_attack.end());
-    const std::string name = fs::path(attack.at("file").get<std::string>()).stem().string();
-    EXPECT_THAT(page, HasSubstr("`" + name + "`"));
+    const std::vector<std::size_t> of_attack = attack.at("rows");
+    EXPECT_FALSE(of_attack.empty()) << attack.at("file");
+    met.insert(of_attack.begin(), of_attack.end());
   }
-  for (int row = 1; row <= kRows; ++row) {
-    EXPECT_EQ(rows.count(row), 1U) << "row " << row;
+  EXPECT_EQ(met, known);
+}
+
+/// The verdicts that are accepted on a device, as docs/trust.md writes them.
+std::string accepted_text(const json& attack, const char* device) {
+  std::string text;
+  for (const std::string verdict : attack.at(device)) {
+    text += (text.empty() ? "`" : ", `") + verdict + "`";
   }
+  if (std::string_view(device) == "cpu" && attack.contains("cpu_why")) {
+    text += " (" + attack.at("cpu_why").get<std::string>() + ")";
+  }
+  return attack.value("pays", false) ? text + " or paid in full" : text;
+}
+
+TEST(RedTeamCorpus, TheScriptListsEveryAttackWithItsVerdicts) {
+  const process::ChildResult result = process::run_child(
+      {.argv = {"/usr/bin/env", "python3", project_folder() / "scripts/list-attacks.py"},
+       .environment = {{"PATH", "/usr/local/bin:/usr/bin:/bin"}}},
+      "");
+  ASSERT_EQ(result.exit_code, 0) << process::describe(result) << result.err;
+  for (const json& attack : attacks()) {
+    EXPECT_THAT(result.out, HasSubstr("| `" + attack.at("file").get<std::string>() + "` | "));
+    for (const char* device : {"cpu", "cuda"}) {
+      EXPECT_THAT(result.out, HasSubstr(accepted_text(attack, device))) << attack.at("file");
+    }
+  }
+}
+
+TEST(RedTeamCorpus, ThePageOfPublishedExploitsHasTheVerdictsOfTheirFiles) {
+  const std::string page = read_file(project_folder() / "docs/trust.md", kMaxFileBytes);
+  EXPECT_THAT(page, HasSubstr(fmt::format("has {} attacks on Winnow", attacks().size())));
+  constexpr std::string_view kLink = "](../tests/redteam/";
+  int named = 0;
+  for (const json& attack : attacks()) {
+    const std::string link =
+        fmt::format("{}{})", kLink, attack.at("file").get_ref<const std::string&>());
+    const std::size_t at = page.find(link);
+    if (at != std::string::npos) {
+      ++named;
+      const std::size_t begin = at + link.size();
+      EXPECT_EQ(
+          page.substr(begin, page.find('\n', begin) - begin),
+          fmt::format(" | {} | {} |", accepted_text(attack, "cpu"), accepted_text(attack, "cuda")));
+    }
+  }
+  int links = 0;
+  for (std::size_t at = page.find(kLink); at != std::string::npos; at = page.find(kLink, at + 1)) {
+    ++links;
+  }
+  EXPECT_GE(named, 20);
+  EXPECT_EQ(links, named + 1) << "each file once, and expected.json";
 }
 
 } // namespace

@@ -56,8 +56,8 @@ function raceOf(a, b) {
   if (!a?.kernel || !b?.kernel || a.kernel === b.kernel) return null;
   const found = (racesOf.get(a.kernel) ?? []).map(e => e[1]).find(r => (r.kernel === b.kernel || r.rival === b.kernel) && r.task_id === a.task_id && r.device_name === a.device_name);
   if (!found || found.kernel === a.kernel) return found ?? null;
-  const turned = {faster: 'slower', slower: 'faster'};
+  const turned = {faster: 'slower', slower: 'faster', 'not shown to be faster': 'not shown to be slower'};
   return {...found, kernel: found.rival, rival: found.kernel, verdict: turned[found.verdict] ?? found.verdict, ratio: 1 / found.ratio,
     ratio_low: found.ratio_high > 0 ? 1 / found.ratio_high : null, ratio_high: found.ratio_low > 0 ? 1 / found.ratio_low : null};
 }
-const raceText = r => r && `${r.verdict} ${r.ratio.toFixed(3)}` + (r.ratio_high > 0 ? ` (${r.ratio_low.toFixed(3)}\u2013${r.ratio_high.toFixed(3)})` : '');
+const raceBound = x => x.toFixed([3, 4, 5, 6, 7, 8].find(d => x === 1 || +x.toFixed(d) !== 1) ?? 9), raceText = r => r && `${r.verdict} ${r.ratio.toFixed(3)}` + (r.ratio_high > 0 ? ` (${raceBound(r.ratio_low)}\u2013${raceBound(r.ratio_high)})` : ''); // a bound that is not 1 does not read as 1
