@@ -96,6 +96,37 @@ def signed(generator):
     return generator
 
 
+def ranged(generator):
+    """The generator with ranges in place of numbers: each launch draws from them, so that no kernel
+    knows the distribution. They stay near what the file says, and within the ends of rand()."""
+    if generator and generator["kind"] == "normal" and generator["std"]:
+        mean, std = generator["mean"], generator["std"]
+        return dict(generator, mean=ends(mean - std, mean + std), std=ends(std / 2, 2 * std))
+    if generator and generator["kind"] == "uniform" and generator["low"] < generator["high"]:
+        low, high = generator["low"], generator["high"]
+        part = (high - low) / 4
+        if low == 0:
+            return dict(generator, high=ends(part, high))
+        return dict(generator, low=ends(low, low + part), high=ends(high - part, high))
+    return generator
+
+
+def ends(low, high):
+    return [rounded(low), rounded(high)]
+
+
+def numbers_of(generator, random):
+    """The generator with a number drawn from each range: as drawn() in generator_core.h, but for the
+    random numbers."""
+    numbers = dict(generator)
+    for key, value in generator.items():
+        if isinstance(value, list):
+            low, high = value
+            luck = float(torch.rand(1, generator=random, device=random.device))
+            numbers[key] = low * (high / low) ** luck if low > 0 else low + (high - low) * luck
+    return numbers
+
+
 def of_weights(tensor):
     """The generator of a parameter: as it is initialised, but no vector is all 0 or all 1."""
     values = tensor.detach().float()
@@ -113,6 +144,7 @@ def rounded(value):
 
 def draw(generator, shape, dtype, random):
     """A tensor of this generator, on the device of `random`, a torch.Generator."""
+    generator = numbers_of(generator, random)
     shape, kind = list(shape), generator["kind"]
     place = {"generator": random, "device": random.device}
     if kind == "uniform":

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "store/json_table.h"
 #include "tasks/doubts.h"
+#include "tasks/inputs/generator_text.h"
 #include "tasks/memorisable.h"
 
 #include <algorithm>
@@ -32,6 +33,7 @@ std::string tensor_lines(const json& tensors) {
                                                      {{"role"}, "role"},
                                                      {{"dtype"}, "dtype"},
                                                      {{"shape"}, "shape", shape},
+                                                     {{"values"}, "values"},
                                                      {{"description"}, "description"}}),
                          0);
 }
@@ -51,10 +53,12 @@ json tensor_json(const tasks::TensorSpec& tensor) {
   for (const tasks::Expression& extent : tensor.shape) {
     extents.push_back(extent.text());
   }
+  const bool is_output = tensor.role == tasks::Role::Output;
   return {{"name", tensor.name},
           {"role", to_string(tensor.role)},
           {"dtype", to_string(tensor.dtype)},
           {"shape", extents},
+          {"values", is_output ? "" : tasks::distribution_text(tensor)},
           {"description", tensor.description}};
 }
 
