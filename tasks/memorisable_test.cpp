@@ -76,7 +76,7 @@ TEST(Memorisable, WhereTheOnlyRandomInputIsStatic) {
 }
 
 TEST(Memorisable, WhereOneSearchShapeIs) {
-  const std::string index = input("kind = \"index\", limit = \"n\"");
+  const std::string index = input("kind = \"index\", limit = \"n\", skew = [0, 0.5]");
   EXPECT_THAT(why_with(index), IsEmpty());
   const Task task = task_with(index + "[[shapes.search]]\nn = 1\ndevices = [\"cpu\"]\n");
   EXPECT_THAT(why_timings_can_be_memorised(task, "cpu"), HasSubstr("at search/1"));

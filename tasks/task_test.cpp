@@ -133,7 +133,7 @@ generator = { kind = "csr_columns", row_pointers = "index" }
 /// kTaskToml with a sparse matrix, and one piece of its text replaced.
 std::string csr_toml(const std::string& from = "", const std::string& to = "") {
   std::string text = changed("generator = { kind = \"index\", limit = 5 }\n", kCsr);
-  text.replace(text.find(", 2]"), 4, "]");
+  text.replace(text.find(" + 1\", 2]"), 9, " + 1\"]");
   const std::size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   return text.replace(at, from.size(), to);

@@ -364,15 +364,19 @@ TEST(DrawnGenerator, FollowsFromTheUpperHalfOfTheSeedAlone) {
     if (spec.kind != Kind::CsrRows) { // which draws by the name of its row pointers
       EXPECT_NE(first, numbers(drawn(spec, spread_seed(1), hash_name("y"))));
     }
-    EXPECT_NE(elements(spec, 100, spread_seed(1)), elements(spec, 100, spread_seed(1) + 77));
+    if (spec.kind != Kind::Constant && spec.kind != Kind::CsrRows) {
+      EXPECT_NE(elements(spec, 100, spread_seed(1)), elements(spec, 100, spread_seed(1) + 77));
+    }
   }
 }
 
 TEST(DrawnGenerator, HasTheSameBitsOnEveryMachine) {
   const DrawnGenerator normal = drawn(ranged()[0], spread_seed(5), hash_name("x"));
-  EXPECT_EQ(numbers(normal), (std::array<double, 3>{1, 2, 3}));
+  EXPECT_EQ(numbers(normal), (std::array<double, 3>{-0x1.5efe6ec781df6p+9, 0x1.baf49165fdb89p+0,
+                                                    0x1.9571ca139e66p+8}));
   const DrawnGenerator tail = drawn(ranged()[2], spread_seed(5), hash_name("x"));
-  EXPECT_EQ(numbers(tail), (std::array<double, 3>{1, 2, 3}));
+  EXPECT_EQ(numbers(tail),
+            (std::array<double, 3>{0x1.7p+4, 0x1.681a0cad2e2fcp+0, 0x1.7cd865ddb53b8p+7}));
 }
 
 TEST(DrawnGenerator, StaysInItsRangeAndReachesBothEnds) {
