@@ -7,7 +7,7 @@ import torch
 
 import flags
 import precision
-from drawing import ranged, signed
+from drawing import ranged, signed, widest
 from mutants import MULTIPLE, NORM_MULTIPLE, Study, any_chaotic, sound
 from naming import name_everything
 from scalars import init_numbers, ranges
@@ -83,7 +83,8 @@ class Description:
     def with_ranges(self, inputs, weights):
         """The inputs with ranges, or as they are; None where both give NaN."""
         varied = {name: ranged(g) for name, g in inputs.items()}
-        if all(self.is_finite({**varied, **weights}, seed) for seed in SEEDS):
+        extremes = {name: widest(g) for name, g in inputs.items()}
+        if all(self.is_finite({**extremes, **weights}, seed) for seed in SEEDS):
             return varied
         return inputs if self.is_finite({**inputs, **weights}, SEEDS[0]) else None
 

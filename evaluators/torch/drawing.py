@@ -11,6 +11,7 @@ SAME_ELEMENTS = {
 SCALED = {"mul", "__mul__", "__rmul__", "mul_", "__imul__"}
 DIVIDED = {"div", "__truediv__", "div_", "__itruediv__", "true_divide"}
 MOVED = {"add": 1, "__add__": 1, "__radd__": 1, "sub": -1, "__sub__": -1, "add_": 1, "sub_": -1}
+MOST_DEVIATIONS = 4.9  # of Winnow's normal distribution
 CONSTANTS = {"zeros": 0.0, "ones": 1.0, "zeros_like": 0.0, "ones_like": 1.0}
 
 
@@ -115,6 +116,17 @@ def ends(low, high):
     return [rounded(low), rounded(high)]
 
 
+def widest(generator):
+    """Evenly all values that ranged() allows: finds the rare one that a module cannot bear."""
+    if generator == ranged(generator):
+        return generator
+    values = ranged(generator)
+    if values["kind"] == "normal":
+        reach = MOST_DEVIATIONS * values["std"][1]
+        return {"kind": "uniform", "low": values["mean"][0] - reach, "high": values["mean"][1] + reach}
+    return generator  # its ranges lie within it
+
+
 def numbers_of(generator, random):
     """The generator with a number drawn from each range: as drawn() in generator_core.h, but for the
     random numbers."""
@@ -156,5 +168,5 @@ def draw(generator, shape, dtype, random):
         low = generator.get("low", 0)
         high = generator["limit"] if kind == "index" else generator["high"] + 1
         return torch.randint(low, high, shape, **place).to(dtype)
-    values = torch.randn(shape, **place).clamp(-4.9, 4.9)
+    values = torch.randn(shape, **place).clamp(-MOST_DEVIATIONS, MOST_DEVIATIONS)
     return (values * generator["std"] + generator["mean"]).to(dtype)
