@@ -33,7 +33,6 @@ std::string tensor_lines(const json& tensors) {
                                                      {{"role"}, "role"},
                                                      {{"dtype"}, "dtype"},
                                                      {{"shape"}, "shape", shape},
-                                                     {{"values"}, "values"},
                                                      {{"description"}, "description"}}),
                          0);
 }
@@ -134,6 +133,11 @@ std::string task_text(const json& document) {
   }
   for (const json& scalar : document.at("scalars")) {
     text += scalar_line(scalar);
+  }
+  for (const json& tensor : document.at("tensors")) {
+    if (const std::string values = text_at(tensor, "values"); !values.empty()) {
+      text += fmt::format("values of {}: {}\n", text_at(tensor, "name"), values);
+    }
   }
   text = wrap_lines(text, store::table_columns(), 2) + "\n" + tensor_lines(document.at("tensors")) +
          "\n";
