@@ -191,7 +191,7 @@ TEST(PromptTask, TheModuleDefinesATaskWithATorchReference) {
   context.history.back().verdict = tasks::Verdict::Wrong;
   const std::string prompt = prompt_of(context);
   EXPECT_THAT(prompt,
-              HasSubstr("values signed, heavy-tailed, `scores.weight` of the module: scores"));
+              HasSubstr("drawn anew for each launch, `scores.weight` of the module: scores"));
   EXPECT_THAT(prompt, HasSubstr("in evaluation mode, computed in float64:\n\n```python\n"));
   EXPECT_THAT(prompt, HasSubstr("your kernel has to beat the module of this task"));
   EXPECT_THAT(prompt, HasSubstr("Start again with a plain kernel"));

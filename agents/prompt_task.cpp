@@ -1,6 +1,7 @@
 #include "agents/folded_names.h"
 #include "agents/prompt_sections.h"
 #include "base/text.h"
+#include "tasks/inputs/generator_text.h"
 
 #include <algorithm>
 #include <limits>
@@ -11,45 +12,6 @@ namespace winnow::agents {
 namespace {
 
 using tasks::Precision;
-
-std::string_view distribution(tasks::GeneratorSpec::Kind kind) {
-  using Kind = tasks::GeneratorSpec::Kind;
-  switch (kind) {
-  case Kind::Normal:
-    return "normally distributed, signed";
-  case Kind::Uniform:
-    return "uniform";
-  case Kind::HeavyTail:
-    return "signed, heavy-tailed";
-  case Kind::SmallIntegers:
-    return "small whole numbers";
-  case Kind::Index:
-    return "indices";
-  case Kind::Constant:
-    return "constant";
-  case Kind::LogUniform:
-    return "signed, of many magnitudes";
-  case Kind::Sparse:
-    return "mostly zero";
-  case Kind::Ties:
-    return "few different ones, many equal";
-  case Kind::Permutation:
-    return "a permutation of indices";
-  case Kind::OneHot:
-    return "0 and a single 1 in each group";
-  case Kind::Denormal:
-    return "subnormal";
-  case Kind::Special:
-    return "normally distributed, with infinities or NaN among them";
-  case Kind::Reference:
-    return "computed by the module, not drawn one by one";
-  case Kind::CsrRows:
-    return "row pointers of a sparse matrix with empty and very long rows";
-  case Kind::CsrColumns:
-    return "column indices of a sparse matrix, ascending in each row";
-  }
-  return "";
-}
 
 std::string shape_text(const tasks::TensorSpec& tensor) {
   std::vector<std::string> shape;
@@ -66,7 +28,7 @@ std::string tensor_line(const tasks::TensorSpec& tensor) {
                   to_string(tensor.dtype), read_only ? "const " : "",
                   tasks::device_type_name(tensor.dtype), shape_text(tensor));
   if (tensor.role != tasks::Role::Output) {
-    line += fmt::format(", values {}", distribution(tensor.generator.kind));
+    line += fmt::format(", values {}", distribution_text(tensor));
   }
   if (!tensor.state.empty()) {
     line += fmt::format(", `{}` of the module", tensor.state);
@@ -91,7 +53,7 @@ std::string folded_lines(const tasks::Task& task) {
     }
     const std::string group =
         fmt::format("{} (`const {}*`), values {}", to_string(tensor.dtype),
-                    tasks::device_type_name(tensor.dtype), distribution(tensor.generator.kind));
+                    tasks::device_type_name(tensor.dtype), distribution_text(tensor));
     auto found = std::find_if(groups.begin(), groups.end(),
                               [&](const auto& known) { return known.first == group; });
     if (found == groups.end()) {

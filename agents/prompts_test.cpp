@@ -155,8 +155,7 @@ TEST(Prompts, FoldTheParametersOfADeepModule) {
   for (const char* part :
        {"`layer2_{0..3}_bn{1,2}_running_{mean,var}` [128]",
         "`layer3_{1..5}_conv1_weight` [256, 1024, 1, 1]",
-        "f32 (`const float*`), values normally distributed, signed:",
-        "`{0..2}` is a choice of 0, 1 and 2",
+        "f32 (`const float*`), values normally distributed:", "`{0..2}` is a choice of 0, 1 and 2",
         "over many runs: the parameters and buffers of the module", "\"table\": [64, 64, 128]",
         "must move at least: 2.56e+05 at the shape below"}) {
     EXPECT_THAT(text, HasSubstr(part));
@@ -168,6 +167,19 @@ TEST(Prompts, FoldTheParametersOfADeepModule) {
   EXPECT_GT(in_full.size(), text.size() + 19000);
   EXPECT_THAT(text, Not(HasSubstr("more bytes]")));
   EXPECT_THAT(in_full, Not(HasSubstr("_bn{")));
+}
+
+TEST(Prompts, SayWhichRangesOfAnInputVary) {
+  tasks::Task task = softmax_task();
+  task.tensors[0].generator = {tasks::GeneratorSpec::Kind::Normal, {-2, 2}, {0.5, 2}};
+  EXPECT_THAT(prompt_text(context_for(task)),
+              HasSubstr("values normally distributed, mean from -2 to 2, standard deviation from "
+                        "0.5 to 2, drawn anew for each launch"));
+  task.tensors[0].generator = {tasks::GeneratorSpec::Kind::LogUniform, {-4, -1}, 10};
+  EXPECT_THAT(prompt_text(context_for(task)),
+              HasSubstr("least magnitude from 0.0625 to 0.5, drawn"));
+  task.tensors[0].is_static = true;
+  EXPECT_THAT(prompt_text(context_for(task)), HasSubstr("from 0.0625 to 0.5, drawn once"));
 }
 
 TEST(Prompts, SayWhetherAnIntHoldsAnyIndex) {

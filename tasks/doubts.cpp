@@ -1,5 +1,6 @@
 #include "tasks/doubts.h"
 
+#include "tasks/inputs/generator_parse.h"
 #include "tasks/task_places.h"
 
 #include <algorithm>
@@ -27,6 +28,17 @@ TensorBytes bytes_of(const Task& task, const Shape& shape) {
     bytes.written += tensor.role == Role::Input ? 0 : size;
   }
   return bytes;
+}
+
+std::string doubt_about_distribution(const Task& task) {
+  for (const TensorSpec& tensor : task.tensors) {
+    if (is_fixed(tensor) && tensor.generator.kind != GeneratorSpec::Kind::Constant) {
+      return fmt::format("fixed distribution: '{}' has the same in every launch, so a kernel may "
+                         "know it; give its generator ranges, such as [0.5, 2] ({})",
+                         tensor.name, place_of_tensor(task, tensor.name));
+    }
+  }
+  return {};
 }
 
 /// A task with indices need not read all of its inputs.
@@ -125,6 +137,9 @@ std::vector<std::string> doubts_of(const Task& task, std::string_view device_kin
         doubts.push_back(doubt + " (" + place_of_shape(task, shape) + ")");
       }
     }
+  }
+  if (std::string doubt = doubt_about_distribution(task); !doubt.empty()) {
+    doubts.push_back(std::move(doubt));
   }
   for (const Shape& shape : search) {
     if (std::string doubt = doubt_about_bytes(task, shape); !doubt.empty()) {

@@ -20,6 +20,7 @@ inline constexpr std::uint64_t kSharedBytes = std::uint64_t{4} << 30;
 /// - a held-out shape with the sizes of a promotion shape;
 /// - `bytes` that at a search shape is above the size of all tensors, below the size of the
 ///   outputs, or a small part of all tensors although no tensor holds indices;
+/// - an input from a fixed distribution, which only tasks with a PyTorch module may have;
 /// - a shape whose tensors need more than kSharedBytes, if the reference is reference.cu.
 std::vector<std::string> doubts_of(const Task& task, std::string_view device_kind);
 

@@ -63,6 +63,13 @@ TEST(Doubts, OfASoundTaskThereAreNone) {
               IsEmpty());
 }
 
+TEST(Doubts, AModuleMayKeepAFixedDistribution) {
+  EXPECT_THAT(doubts("{ kind = \"normal\" }\n",
+                     "{ kind = \"normal\", mean = 0, std = 1 }\n[reference]\nkind = \"torch\"\n"),
+              ElementsAre(HasSubstr("fixed distribution: 'x' has the same in every launch")));
+  EXPECT_THAT(doubts("{ kind = \"normal\" }\n", "{ kind = \"uniform\", high = 1 }\n"), IsEmpty());
+}
+
 TEST(Doubts, MoreBytesThanTheTensorsHave) {
   EXPECT_THAT(doubts("bytes = \"4 *", "bytes = \"400 *"),
               ElementsAre(HasSubstr("`bytes` is 2.56e+06 at search/0 (rows=64, cols=100), 99 times "

@@ -180,10 +180,15 @@ private:
     if (generator) {
       parse_generator(*generator, tensor);
       check_computed(*generator, tensor);
+      if (!task_.torch) { // tasks from modules may have a doubt instead
+        require_ranges(*generator, tensor);
+      }
     } else if (tensor.role != Role::Output && !is_floating(tensor.dtype)) {
       table.fail(
           {}, fmt::format("'{}' has no generator", name),
           "a generator, such as generator = { kind = \"small_integers\", low = -4, high = 4 }");
+    } else if (tensor.role != Role::Output) {
+      tensor.generator = default_generator();
     }
     return tensor;
   }

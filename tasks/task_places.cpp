@@ -23,6 +23,11 @@ std::string place_of_key(const Task& task, std::string_view key) {
   return place(task, root.has(key) ? &root.value(key, "") : nullptr);
 }
 
+std::string place_of_tensor(const Task& task, std::string_view name) {
+  const TomlReader root = reader(task);
+  return place(task, root.has("tensors") ? root.value("tensors", "").find(name) : nullptr);
+}
+
 std::string place_of_shape(const Task& task, const Shape& shape) {
   const TomlReader root = reader(task);
   const JsonValue* sets = root.has("shapes") ? &root.value("shapes", "") : nullptr;

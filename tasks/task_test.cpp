@@ -29,7 +29,7 @@ cols = "length of a row"
 role = "input"
 dtype = "f32"
 shape = ["rows", "cols"]
-generator = { kind = "normal", mean = 0, std = 1 }
+generator = { kind = "normal", mean = [-1, 1], std = [0.5, 2] }
 description = "scores"
 [tensors.index]
 role = "input"
@@ -107,7 +107,7 @@ TEST(Task, ParsesAllParts) {
   EXPECT_EQ(task.tensors[0].role, Role::Input);
   EXPECT_EQ(task.tensors[1].name, "index");
   EXPECT_EQ(task.tensors[1].generator.kind, GeneratorSpec::Kind::Index);
-  EXPECT_EQ(generator_at(task.tensors[1], task.shapes.front()).a, 5);
+  EXPECT_EQ(generator_at(task.tensors[1], task.shapes.front()).a.low, 5);
   EXPECT_EQ(task.tensors[2].name, "a_result");
   EXPECT_EQ(task.tensors[2].role, Role::Output);
   ASSERT_EQ(task.scalars.size(), 2U);
@@ -133,7 +133,7 @@ generator = { kind = "csr_columns", row_pointers = "index" }
 /// kTaskToml with a sparse matrix, and one piece of its text replaced.
 std::string csr_toml(const std::string& from = "", const std::string& to = "") {
   std::string text = changed("generator = { kind = \"index\", limit = 5 }\n", kCsr);
-  text.replace(text.find(", 2]"), 4, "]");
+  text.replace(text.find(" + 1\", 2]"), 9, " + 1\"]");
   const std::size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   return text.replace(at, from.size(), to);
@@ -144,8 +144,8 @@ TEST(Task, BothTensorsOfASparseMatrixKnowItsSizes) {
   const Shape shape = task.shapes_of(ShapeSet::Search, "cpu")[0];
   for (const char* name : {"index", "col"}) {
     const GeneratorSpec spec = generator_at(*task.find_tensor(name), shape);
-    EXPECT_EQ(spec.a, 192) << name;
-    EXPECT_EQ(spec.b, 0.5) << name;
+    EXPECT_EQ(spec.a.low, 192) << name;
+    EXPECT_EQ(spec.b.high, 0.9) << name;
     EXPECT_EQ(spec.csr.rows, 64U) << name;
     EXPECT_EQ(spec.csr.columns, 1000U) << name;
     EXPECT_EQ(spec.csr.pointers_hash, hash_name("index")) << name;
@@ -337,20 +337,39 @@ INSTANTIATE_TEST_SUITE_P(
                 "task.toml:13:10: 'tensors.x.shape' is neither"},
         BadTask{"kind = \"normal\"", "kind = \"norml\"",
                 "unknown generator 'norml'; did you mean 'normal'?"},
-        BadTask{"std = 1 ", "low = 1 ", "unknown key 'low' in 'tensors.x.generator'"},
-        BadTask{"std = 1 ", "std = -1 ", "a negative deviation"},
+        BadTask{"std = [0.5, 2] ", "low = 1 ", "unknown key 'low' in 'tensors.x.generator'"},
+        BadTask{"std = [0.5, 2] ", "std = [-1, 1] ", "a negative deviation"},
+        BadTask{"std = [0.5, 2] ", "std = [2, 0.5] ",
+                "'tensors.x.generator.std' is no range; expected a number, or [low, high]"},
+        BadTask{"std = [0.5, 2] ", "std = [1, 2, 3] ", "'tensors.x.generator.std' is no range"},
+        BadTask{"std = [0.5, 2] ", "std = [1, \"2\"] ",
+                "an end of 'tensors.x.generator.std' is no number"},
+        BadTask{
+            "mean = [-1, 1], std = [0.5, 2]", "mean = 0, std = 1",
+            "task.toml:14:13: 'x' has the same distribution in every launch, so a kernel may "
+            "know it; expected ranges for mean and std, such as mean = [-1, 1], std = [0.5, 2]"},
+        BadTask{"mean = [-1, 1]", "mean = 0", "'x' has the same distribution"},
+        BadTask{"std = [0.5, 2]", "std = 1", "'x' has the same distribution"},
+        BadTask{"kind = \"normal\", mean = [-1, 1], std = [0.5, 2]",
+                "kind = \"uniform\", low = 0, high = 1",
+                "'x' has the same distribution in every launch, so a kernel may know it; expected "
+                "a range for a number of the generator"},
+        BadTask{"kind = \"normal\", mean = [-1, 1], std = [0.5, 2]",
+                "kind = \"uniform\", low = [0, 1], high = [1, 2]",
+                "low = [0, 1] and high = [1, 2]; expected every low below every high"},
+        BadTask{"limit = 5", "limit = 5, skew = [0, 2]", "skew = [0, 2]; expected 0 to 1"},
         BadTask{"limit = 5", "limit = 0.5", "'tensors.index.generator.limit' is neither"},
         BadTask{"limit = 5", "limit = \"rows - 3\"",
                 "'rows - 3' of the generator of 'index': 0; expected 1 to 2^40"},
         BadTask{"kind = \"index\", limit = 5", "kind = \"denormal\"",
                 "generator 'denormal' for a tensor of dtype i32"},
         BadTask{"kind = \"index\", limit = 5", "kind = \"ties\", values = 0.5", "values = 0.5"},
-        BadTask{"kind = \"normal\", mean = 0, std = 1", "kind = \"sparse\", density = 2",
-                "density = 2; expected 0 to 1"},
-        BadTask{"kind = \"normal\", mean = 0, std = 1", "kind = \"log_uniform\", low = -1",
-                "magnitudes from -1"},
-        BadTask{"kind = \"normal\", mean = 0, std = 1", "kind = \"heavy_tail\", tail = 0.5",
-                "tail = 0.5; expected a whole number from 1"},
+        BadTask{"kind = \"normal\", mean = [-1, 1], std = [0.5, 2]",
+                "kind = \"sparse\", density = 2", "density = 2; expected 0 to 1"},
+        BadTask{"kind = \"normal\", mean = [-1, 1], std = [0.5, 2]",
+                "kind = \"log_uniform\", low = -1", "magnitudes from -1"},
+        BadTask{"kind = \"normal\", mean = [-1, 1], std = [0.5, 2]",
+                "kind = \"heavy_tail\", tail = 0.5", "tail = 0.5; expected a whole number from 1"},
         BadTask{", limit = 5", "", "'tensors.index.generator.limit' is missing"},
         BadTask{"generator = { kind = \"index\", limit = 5 }", "", "'index' has no generator"},
         BadTask{"limit = 5 }", "limit = 5 }\nstatic = 1",

@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <tuple>
+#include <utility>
 
 namespace winnow::evaluators {
 namespace {
@@ -11,11 +12,16 @@ namespace {
 // As many as a thread draws in about a millisecond.
 constexpr std::uint64_t kElementsPerHostThread = std::uint64_t{1} << 16U;
 
+auto bits_of(const tasks::NumberRange& range) {
+  return std::pair(std::bit_cast<std::uint64_t>(range.low),
+                   std::bit_cast<std::uint64_t>(range.high));
+}
+
 auto bits_of(const Draw& draw) {
-  return std::tuple(draw.generator.kind, std::bit_cast<std::uint64_t>(draw.generator.a),
-                    std::bit_cast<std::uint64_t>(draw.generator.b), draw.generator.csr.rows,
-                    draw.generator.csr.columns, draw.generator.csr.pointers_hash, draw.dtype,
-                    draw.seed, draw.name_hash);
+  const tasks::GeneratorSpec& spec = draw.generator;
+  return std::tuple(spec.kind, bits_of(spec.a), bits_of(spec.b), bits_of(spec.c), spec.csr.rows,
+                    spec.csr.columns, spec.csr.pointers_hash, draw.dtype, draw.seed,
+                    draw.name_hash);
 }
 
 } // namespace

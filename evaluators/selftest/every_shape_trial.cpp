@@ -2,6 +2,7 @@
 
 #include "base/parallel.h"
 #include "evaluators/selftest/mutant_trial.h"
+#include "tasks/inputs/input_generator.h"
 
 #include <algorithm>
 #include <string>
@@ -29,7 +30,7 @@ std::vector<MutantResult> EveryShapeTrial::run(const tasks::Shape& shape) {
   }
   for (int i = 0; i < inputs && !open.empty(); ++i) {
     Drawn drawn;
-    drawn.seed = options_.seed + static_cast<std::uint64_t>(i);
+    drawn.seed = tasks::spread_seed(options_.seed + static_cast<std::uint64_t>(i));
     drawn.inputs = {shape, tasks::draw_inputs(on_device_.task, shape, drawn.seed)};
     drawn.right = runner_.answer(drawn.inputs, ReferenceRun::Parts::Outputs);
     std::erase_if(open, [&](MutantResult* result) { return settle(drawn, *result); });

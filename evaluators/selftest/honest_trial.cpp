@@ -2,6 +2,7 @@
 
 #include "evaluators/evaluation/evaluation_run.h"
 #include "evaluators/evaluation/reference_check.h"
+#include "tasks/inputs/input_generator.h"
 #include "tasks/task_places.h"
 
 #include <algorithm>
@@ -68,7 +69,7 @@ HonestResult HonestTrial::reference() {
   result.file = "reference.cu";
   const tasks::Task& task = on_device_.task;
   for (const tasks::Shape& shape : shapes_for(task, on_device_.host->device.kind)) {
-    const std::uint64_t seed = options_.seed;
+    const std::uint64_t seed = tasks::spread_seed(options_.seed);
     const ReferenceCase drawn{shape, tasks::draw_inputs(task, shape, seed)};
     tasks::HostTensors outputs;
     const auto fault = runner_.look(drawn, ReferenceRun::Parts::OutputsAndMagnitudes,
@@ -141,7 +142,7 @@ std::vector<RunCase> HonestTrial::plan(const BuiltKernel& built, const tasks::Sh
   for (int i = 0; i < options_.seeds; ++i) {
     RunCase run_case;
     run_case.plan = *plan;
-    run_case.seed = options_.seed + static_cast<std::uint64_t>(i);
+    run_case.seed = tasks::spread_seed(options_.seed + static_cast<std::uint64_t>(i));
     run_case.salt = poison_salt(run_case.seed);
     run_case.outputs = output_slices(on_device_.task, shape, offset);
     cases.push_back(std::move(run_case));

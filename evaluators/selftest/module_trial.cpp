@@ -3,6 +3,7 @@
 #include "evaluators/evaluation/reference_check.h"
 #include "evaluators/selftest/mutant_trial.h"
 #include "evaluators/torch/torch_question.h"
+#include "tasks/inputs/input_generator.h"
 
 #include <algorithm>
 #include <array>
@@ -55,8 +56,8 @@ void ModuleTrial::run_set(tasks::ShapeSet set, Results& results) {
     }
     const tasks::HostTensors stale = own_outputs(shape, options_.seed + kStaleSeed);
     for (int i = 0; i < options_.seeds; ++i) {
-      run_case(shape, options_.seed + static_cast<std::uint64_t>(i), stale, mutants,
-               results.honest);
+      run_case(shape, tasks::spread_seed(options_.seed + static_cast<std::uint64_t>(i)), stale,
+               mutants, results.honest);
     }
   }
   results.mutants.insert(results.mutants.end(), mutants.begin(), mutants.end());

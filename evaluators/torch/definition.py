@@ -3,6 +3,7 @@
 import ast
 
 import tables
+from drawing import ranged
 from sizes import primes_below
 from survey import Refused
 
@@ -65,7 +66,7 @@ class Definition:
 
     def generator(self, name, tensor):
         if tensor["dtype"].startswith(("float", "bfloat")):
-            return {"kind": "normal", "mean": 0.0, "std": 1.0}
+            return ranged({"kind": "normal", "mean": 0.0, "std": 1.0})
         if name in tables.KNOWN:
             return {"kind": "reference"}
         limits = [axis for axis in LIMITS.get(name, ()) if axis in self.axes]

@@ -7,7 +7,7 @@ import torch
 
 import flags
 import precision
-from drawing import signed
+from drawing import ranged, signed, widest
 from mutants import MULTIPLE, NORM_MULTIPLE, Study, any_chaotic, sound
 from naming import name_everything
 from scalars import init_numbers, ranges
@@ -64,27 +64,37 @@ class Description:
         return ShapeSets(self.module, values, scaled)
 
     def choose_generators(self):
-        """Signed inputs and drawn weights; the file's own inputs where those give NaN."""
+        """Signed inputs and drawn weights; the file's own inputs where those give NaN. Each launch
+        draws the distribution of its inputs anew, except where that gives NaN."""
         found = {entry[0]: entry[3] for entry in self.search.tensor_inputs()}
         self.study_values = shrunk(self.module, STUDY_LIMITS[self.kind], self.sets.search)
         weights = weight_generators(self.module, self.sets.search)
-        proper = {**{name: signed(g) for name, g in found.items()}, **weights}
-        if not self.is_finite(proper):
-            proper = {**found, **weights}
-            if not self.is_finite(proper):
-                raise Refused("the output has NaN or infinite elements for normal and own inputs")
+        both_signs = {name: signed(g) for name, g in found.items()}
+        inputs = self.with_ranges(both_signs, weights)
+        if inputs is None:
+            inputs = self.with_ranges(found, weights)
             self.flags.append("own inputs")
+        if inputs is None:
+            raise Refused("the output has NaN or infinite elements for normal and own inputs")
         computed = [name for name, generator in found.items() if generator is None]
         self.flags += [f"computed input: {name}" for name in computed]
-        return proper
+        return {**inputs, **weights}
+
+    def with_ranges(self, inputs, weights):
+        """The inputs with ranges, or as they are; None where both give NaN."""
+        varied = {name: ranged(g) for name, g in inputs.items()}
+        extremes = {name: widest(g) for name, g in inputs.items()}
+        if all(self.is_finite({**extremes, **weights}, seed) for seed in SEEDS):
+            return varied
+        return inputs if self.is_finite({**inputs, **weights}, SEEDS[0]) else None
 
     def trial(self, values, generators=None):
         return Trial(self.module, values, generators or self.generators, self.device)
 
-    def is_finite(self, generators):
+    def is_finite(self, generators, seed):
         for values in (self.sets.base, self.study_values):
             trial = self.trial(values, generators)
-            if not finite(trial.run(False, trial.arguments(SEEDS[0]))):
+            if not finite(trial.run(False, trial.arguments(seed))):
                 return False
         return True
 

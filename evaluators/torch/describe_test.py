@@ -81,7 +81,7 @@ class DescribeTest(ChildCase):
         tensors = {tensor["name"]: tensor for tensor in reply["tensors"]}
         names = ["x", "linear_weight", "linear_bias", "norm_weight", "norm_bias", "out"]
         self.assertEqual(list(tensors), names)
-        self.assertEqual(tensors["x"]["generator"], {"kind": "normal", "mean": 0.0, "std": 1.0})
+        self.assertEqual(tensors["x"]["generator"], {"kind": "normal", "mean": [-1.0, 1.0], "std": [0.5, 2.0]})
         self.assertEqual(tensors["x"]["shape"], ["batch", "features"])
         self.assertEqual(tensors["linear_weight"]["shape"], ["classes", "features"])
         self.assertEqual(tensors["linear_weight"]["state"], "linear.weight")
@@ -117,7 +117,13 @@ class DescribeTest(ChildCase):
     def test_what_needs_positive_inputs_gets_its_own(self):
         reply = self.proves_its_shapes(module("return torch.sqrt(x)"))
         self.assertIn("own inputs", reply["flags"])
-        self.assertEqual(reply["tensors"][0]["generator"]["kind"], "uniform")
+        own = {"kind": "uniform", "low": 0.0, "high": [0.25, 1.0]}
+        self.assertEqual(reply["tensors"][0]["generator"], own)
+
+    def test_what_bears_no_other_distribution_keeps_its_own(self):
+        source = module("return torch.sqrt(x - 4)").replace("torch.rand(4, 5)", "torch.randn(4, 5) + 9")
+        reply = self.describe(source)
+        self.assertEqual(reply["tensors"][0]["generator"], {"kind": "normal", "mean": 9.0, "std": 1.0})
 
     def test_inputs_that_are_computed(self):
         source = module("return x * 2").replace("torch.rand(4, 5)", "torch.rand(4, 5).tril()")
@@ -137,7 +143,7 @@ class DescribeTest(ChildCase):
     def test_a_task_of_the_catalogue(self):
         reply = self.proves_its_shapes(reference("reduction/row_softmax"))
         self.assertEqual(reply["tensors"][0]["shape"], ["rows", "cols"])
-        self.assertEqual(reply["tensors"][0]["generator"]["std"], 2)
+        self.assertEqual(reply["tensors"][0]["generator"]["std"], [1, 4])
         self.assertEqual(self.passing(reply), [])
 
     def test_flags(self):

@@ -11,6 +11,7 @@ SAME_ELEMENTS = {
 SCALED = {"mul", "__mul__", "__rmul__", "mul_", "__imul__"}
 DIVIDED = {"div", "__truediv__", "div_", "__itruediv__", "true_divide"}
 MOVED = {"add": 1, "__add__": 1, "__radd__": 1, "sub": -1, "__sub__": -1, "add_": 1, "sub_": -1}
+MOST_DEVIATIONS = 4.9  # of Winnow's normal distribution
 CONSTANTS = {"zeros": 0.0, "ones": 1.0, "zeros_like": 0.0, "ones_like": 1.0}
 
 
@@ -96,6 +97,48 @@ def signed(generator):
     return generator
 
 
+def ranged(generator):
+    """The generator with ranges in place of numbers: each launch draws from them, so that no kernel
+    knows the distribution. They stay near what the file says, and within the ends of rand()."""
+    if generator and generator["kind"] == "normal" and generator["std"]:
+        mean, std = generator["mean"], generator["std"]
+        return dict(generator, mean=ends(mean - std, mean + std), std=ends(std / 2, 2 * std))
+    if generator and generator["kind"] == "uniform" and generator["low"] < generator["high"]:
+        low, high = generator["low"], generator["high"]
+        part = (high - low) / 4
+        if low == 0:
+            return dict(generator, high=ends(part, high))
+        return dict(generator, low=ends(low, low + part), high=ends(high - part, high))
+    return generator
+
+
+def ends(low, high):
+    return [rounded(low), rounded(high)]
+
+
+def widest(generator):
+    """Evenly all values that ranged() allows: finds the rare one that a module cannot bear."""
+    if generator == ranged(generator):
+        return generator
+    values = ranged(generator)
+    if values["kind"] == "normal":
+        reach = MOST_DEVIATIONS * values["std"][1]
+        return {"kind": "uniform", "low": values["mean"][0] - reach, "high": values["mean"][1] + reach}
+    return generator  # its ranges lie within it
+
+
+def numbers_of(generator, random):
+    """The generator with a number drawn from each range: as drawn() in generator_core.h, but for the
+    random numbers."""
+    numbers = dict(generator)
+    for key, value in generator.items():
+        if isinstance(value, list):
+            low, high = value
+            luck = float(torch.rand(1, generator=random, device=random.device))
+            numbers[key] = low * (high / low) ** luck if low > 0 else low + (high - low) * luck
+    return numbers
+
+
 def of_weights(tensor):
     """The generator of a parameter: as it is initialised, but no vector is all 0 or all 1."""
     values = tensor.detach().float()
@@ -113,6 +156,7 @@ def rounded(value):
 
 def draw(generator, shape, dtype, random):
     """A tensor of this generator, on the device of `random`, a torch.Generator."""
+    generator = numbers_of(generator, random)
     shape, kind = list(shape), generator["kind"]
     place = {"generator": random, "device": random.device}
     if kind == "uniform":
@@ -124,5 +168,5 @@ def draw(generator, shape, dtype, random):
         low = generator.get("low", 0)
         high = generator["limit"] if kind == "index" else generator["high"] + 1
         return torch.randint(low, high, shape, **place).to(dtype)
-    values = torch.randn(shape, **place).clamp(-4.9, 4.9)
+    values = torch.randn(shape, **place).clamp(-MOST_DEVIATIONS, MOST_DEVIATIONS)
     return (values * generator["std"] + generator["mean"]).to(dtype)

@@ -67,7 +67,8 @@ protected:
   static tasks::Task with_computed_input() {
     const tasks::Task task = softmax();
     std::string toml = task.task_toml;
-    const std::string drawn = "kind = \"heavy_tail\", scale = 2, tail = 10000";
+    const std::string drawn =
+        "kind = \"heavy_tail\", scale = [0.5, 8], tail = [3000, 30000], factor = [1000, 30000]";
     toml.replace(toml.find(drawn), drawn.size(), "kind = \"reference\"");
     return tasks::parse_task({toml, "", task.baseline, task.reference_python}, "task.toml");
   }

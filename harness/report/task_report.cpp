@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "store/json_table.h"
 #include "tasks/doubts.h"
+#include "tasks/inputs/generator_text.h"
 #include "tasks/memorisable.h"
 
 #include <algorithm>
@@ -51,10 +52,12 @@ json tensor_json(const tasks::TensorSpec& tensor) {
   for (const tasks::Expression& extent : tensor.shape) {
     extents.push_back(extent.text());
   }
+  const bool is_output = tensor.role == tasks::Role::Output;
   return {{"name", tensor.name},
           {"role", to_string(tensor.role)},
           {"dtype", to_string(tensor.dtype)},
           {"shape", extents},
+          {"values", is_output ? "" : tasks::distribution_text(tensor)},
           {"description", tensor.description}};
 }
 
@@ -130,6 +133,11 @@ std::string task_text(const json& document) {
   }
   for (const json& scalar : document.at("scalars")) {
     text += scalar_line(scalar);
+  }
+  for (const json& tensor : document.at("tensors")) {
+    if (const std::string values = text_at(tensor, "values"); !values.empty()) {
+      text += fmt::format("values of {}: {}\n", text_at(tensor, "name"), values);
+    }
   }
   text = wrap_lines(text, store::table_columns(), 2) + "\n" + tensor_lines(document.at("tensors")) +
          "\n";

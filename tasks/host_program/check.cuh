@@ -31,7 +31,7 @@ template <class Sizes> struct Shape {
 };
 
 // ---- inputs
-__global__ void generate_inputs(winnow::tasks::GeneratorSpec spec, DType dtype,
+__global__ void generate_inputs(winnow::tasks::DrawnGenerator spec, DType dtype,
                                 winnow::tasks::core::RandomStream stream, char* to,
                                 Number element_bytes, Number count) {
   for (Number i = blockIdx.x * Number{blockDim.x} + threadIdx.x; i < count;
@@ -45,13 +45,15 @@ __global__ void generate_inputs(winnow::tasks::GeneratorSpec spec, DType dtype,
 }
 inline void generate(const Buffer& buffer, const winnow::tasks::GeneratorSpec& spec,
                      unsigned long long seed, unsigned long long name_hash) {
-  generate_inputs<<<2048, 256>>>(spec, buffer.dtype, {seed, name_hash}, buffer.data,
-                                 buffer.element_bytes, buffer.count);
+  generate_inputs<<<2048, 256>>>(winnow::tasks::core::drawn(spec, seed, name_hash), buffer.dtype,
+                                 {seed, name_hash}, buffer.data, buffer.element_bytes,
+                                 buffer.count);
   PLAN_CHECK(cudaGetLastError());
 }
 template <class Sizes>
 void draw(const Shape<Sizes>& shape, const Tensor* tensors, const Buffer* buffers,
-          unsigned long long seed, bool also_static) {
+          unsigned long long number, bool also_static) {
+  const unsigned long long seed = number + (number << 32U); // the upper half draws ranges
   for (std::size_t i = 0; i < shape.tensors.size(); ++i) {
     if (tensors[i].role != Role::Output && (also_static || !tensors[i].is_static)) {
       generate(buffers[i], shape.tensors[i].generator, seed, shape.tensors[i].name_hash);

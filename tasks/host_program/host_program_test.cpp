@@ -236,8 +236,9 @@ TEST(HostProgram, DrawsASparseMatrixFromTheStreamOfItsRowPointers) {
   const KernelFile file = kernel_of(task.baseline);
   const std::string text = host_program(
       {file, task, {{"LANES", 8}}, task.shapes_of(ShapeSet::Search, "cuda"), "", "sm_90a"});
-  const std::string matrix = ", " + real_literal(59524291) + ", 0.7, {5558326ULL, 5558326ULL, " +
-                             std::to_string(hash_name("row_ptr")) + "ULL}}";
+  const std::string matrix = ", " + real_literal(59524291) +
+                             ", {0.1, 0.9}, {5558326ULL, 5558326ULL, " +
+                             std::to_string(hash_name("row_ptr")) + "ULL}, 0.0}";
   EXPECT_THAT(text, HasSubstr("Kind::CsrRows" + matrix));
   EXPECT_THAT(text, HasSubstr("Kind::CsrColumns" + matrix));
 }

@@ -139,17 +139,21 @@ const char* kind_name(GeneratorSpec::Kind kind) {
   return kNames.at(static_cast<std::size_t>(kind));
 }
 
+std::string range_text(const NumberRange& range) {
+  return range.varies()
+             ? fmt::format("{{{}, {}}}", real_literal(range.low), real_literal(range.high))
+             : real_literal(range.low);
+}
+
 std::string generator_text(const TensorSpec& tensor, const Shape& shape) {
   if (tensor.role == Role::Output) {
     return "{}";
   }
   const GeneratorSpec spec = generator_at(tensor, shape);
-  const std::string csr = spec.csr.rows == 0
-                              ? ""
-                              : fmt::format(", {{{}ULL, {}ULL, {}ULL}}", spec.csr.rows,
-                                            spec.csr.columns, spec.csr.pointers_hash);
-  return fmt::format("{{winnow::tasks::GeneratorSpec::Kind::{}, {}, {}{}}}", kind_name(spec.kind),
-                     real_literal(spec.a), real_literal(spec.b), csr);
+  return fmt::format("{{winnow::tasks::GeneratorSpec::Kind::{}, {}, {}, {{{}ULL, {}ULL, {}ULL}}, "
+                     "{}}}",
+                     kind_name(spec.kind), range_text(spec.a), range_text(spec.b), spec.csr.rows,
+                     spec.csr.columns, spec.csr.pointers_hash, range_text(spec.c));
 }
 
 std::string limits_text(const Tolerance& tolerance, const TensorSpec& tensor, const Scope& scope) {

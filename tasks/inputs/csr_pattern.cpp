@@ -87,7 +87,7 @@ void resolve_csr(const TensorSpec& tensor, const Shape& shape, const Scope& scop
                  GeneratorSpec& spec) {
   const std::int64_t rows = csr_extent(tensor, tensor.csr->rows, scope);
   const std::int64_t columns = csr_extent(tensor, tensor.csr->columns, scope);
-  const auto entries = static_cast<std::int64_t>(spec.a);
+  const auto entries = static_cast<std::int64_t>(spec.a.low);
   if (entries > rows * columns) {
     throw ExpressionError(1,
                           fmt::format("the sparse matrix of '{}' has {} nonzeros in {} rows and "

@@ -14,18 +14,31 @@ struct CsrMatrix {
   unsigned long long pointers_hash = 0;
 };
 
-/// How the elements of a tensor are drawn.
+/// A parameter of a generator: a number, or a range from which drawn() takes one.
+struct NumberRange {
+  double low = 0;
+  double high = 0;
+
+  NumberRange() = default;
+  TASKS_ANYWHERE constexpr NumberRange(double number) // NOLINT(*-explicit-*): a number is a range
+      : low(number), high(number) {}
+  TASKS_ANYWHERE constexpr NumberRange(double from, double to) : low(from), high(to) {}
+  TASKS_ANYWHERE constexpr bool varies() const { return low != high; }
+};
+
+/// How the elements of a tensor are drawn. drawn() makes numbers of the ranges: for each launch
+/// others, so that no kernel knows the distribution.
 struct GeneratorSpec {
   enum class Kind : unsigned char {
-    Normal,        ///< mean `a`, standard deviation `b`
+    Normal,        ///< mean `a` +- `b` * `c`, standard deviation `b`
     Uniform,       ///< in [a, b), signed by default: [-1, 1)
-    HeavyTail,     ///< normal with standard deviation `b`; one in `a` is `a` times larger
+    HeavyTail,     ///< normal with standard deviation `b`; one in `a` is `c` times larger
     SmallIntegers, ///< whole numbers in [a, b]: sums are exact
-    Index,         ///< whole numbers in [0, a): for gathers
+    Index,         ///< whole numbers in [0, a), with the skew `b`: for gathers
     Constant,      ///< `a`
     LogUniform,    ///< +-2^e * [1, 2), e a whole number in [a, b): every octave alike
     Sparse,        ///< normal with standard deviation `b` in a share `a` of the places, else 0
-    Ties,          ///< one of `a` values, `b` apart, around 0
+    Ties,          ///< one of `a` values, `b` apart, around `c`
     Permutation,   ///< every `a` elements in a row are 0 to a - 1 in another order
     OneHot,        ///< of every `a` elements in a row one is 1, the others 0
     Denormal,      ///< in (-a, a), `a` the smallest normal number of the type
@@ -35,9 +48,17 @@ struct GeneratorSpec {
     CsrColumns,    ///< its column indices: in each row all differ and ascend
   };
   Kind kind = Kind::Normal;
-  double a = 0;
-  double b = 1;
-  CsrMatrix csr = {}; ///< CsrRows and CsrColumns only
+  NumberRange a = 0;
+  NumberRange b = 1;
+  CsrMatrix csr = {};  ///< CsrRows and CsrColumns only
+  NumberRange c = 0.0; ///< 0 with HeavyTail: as `a`
+};
+
+/// A GeneratorSpec whose ranges are numbers; only drawn() makes one.
+struct DrawnGenerator {
+  GeneratorSpec::Kind kind = GeneratorSpec::Kind::Normal;
+  double a = 0, b = 0, c = 0;
+  CsrMatrix csr = {};
 };
 
 namespace core {
@@ -99,6 +120,9 @@ struct RandomStream {
   TASKS_ANYWHERE RandomWords words(Bits64 index) const { return bits(index, name_hash); }
   /// Random numbers that are independent of words(index).
   TASKS_ANYWHERE RandomWords second_words(Bits64 index) const { return bits(index, ~name_hash); }
+  /// What the upper 32 bits of the seed decide. They are the same for all contestants of a turn
+  /// (launch_seed() in evaluators/worker/protocol.h), so no race is decided by what they draw.
+  TASKS_ANYWHERE RandomStream parameters() const { return {seed >> 32U, name_hash}; }
 
 private:
   TASKS_ANYWHERE RandomWords bits(Bits64 index, Bits64 stream) const {
@@ -113,6 +137,9 @@ TASKS_ANYWHERE inline double uniform(const RandomWords& random) {
   const Bits64 bits = (static_cast<Bits64>(random.word[0]) << 32U) | random.word[1];
   return times(static_cast<double>(bits >> 11U), 0x1p-53);
 }
+
+/// The first index of a stream whose numbers decide parameters; those of elements are below 2^40.
+inline constexpr Bits64 kParameters = 1ULL << 63U;
 
 /// Mean 0, variance 1: the sum of eight 16-bit uniform numbers. Only the last step is not exact.
 TASKS_ANYWHERE inline double normal(const RandomWords& random) {
@@ -139,10 +166,10 @@ TASKS_ANYWHERE inline double between(const RandomWords& random, double low, doub
 }
 
 TASKS_ANYWHERE inline double heavy_tail(const RandomStream& stream, Bits64 index, double tail,
-                                        double scale) {
+                                        double scale, double factor) {
   const unsigned one_in_tail = 0xffffffffU / static_cast<unsigned>(tail);
   const double value = times(scale, normal(stream.words(index)));
-  return stream.second_words(index).word[0] < one_in_tail ? times(tail, value) : value;
+  return stream.second_words(index).word[0] < one_in_tail ? times(factor, value) : value;
 }
 
 TASKS_ANYWHERE inline double signed_like(const RandomWords& random, double magnitude) {
@@ -188,6 +215,22 @@ TASKS_ANYWHERE inline Bits64 permuted(const RandomStream& stream, Bits64 group, 
   return value;
 }
 
+/// A whole number in [0, count). With probability `skew`, again and again, only half of the numbers
+/// remain; the upper half of the seed decides which.
+TASKS_ANYWHERE inline double skewed_index(const RandomStream& stream, Bits64 index, double count,
+                                          double skew) {
+  double left = count;
+  const double luck = uniform(stream.second_words(index));
+  for (double rest = skew; left >= 1 && luck < rest; rest = times(rest, skew)) {
+    left = times(left, 0.5);
+  }
+  const double rank = whole(stream.words(index), 0, left < 1 ? 1 : left);
+  return skew > 0
+             ? static_cast<double>(permuted(stream.parameters(), kParameters,
+                                            static_cast<Bits64>(rank), static_cast<Bits64>(count)))
+             : rank;
+}
+
 TASKS_ANYWHERE inline double special(const RandomStream& stream, Bits64 index, double share,
                                      bool with_nan) {
   const RandomWords random = stream.words(index);
@@ -207,8 +250,9 @@ struct CsrSpan {
 
 /// How many entries of the span are in its first `left_rows` rows: at a skew of 0 their equal
 /// share, at 1 any share alike. No row gets more entries than the matrix has columns.
-TASKS_ANYWHERE inline Bits64 csr_left_entries(const GeneratorSpec& spec, const RandomStream& stream,
-                                              const CsrSpan& span, Bits64 left_rows) {
+TASKS_ANYWHERE inline Bits64 csr_left_entries(const DrawnGenerator& spec,
+                                              const RandomStream& stream, const CsrSpan& span,
+                                              Bits64 left_rows) {
   const Bits64 right_rows = span.rows - left_rows;
   const RandomWords random = stream.words(span.first + left_rows);
   const double equal = static_cast<double>(left_rows) / static_cast<double>(span.rows);
@@ -226,12 +270,11 @@ TASKS_ANYWHERE inline Bits64 csr_left_entries(const GeneratorSpec& spec, const R
 /// again and again, and each half gets a random share of the entries, as in R-MAT (Chakrabarti,
 /// Zhan and Faloutsos, SDM 2004). So some rows are very long, and some are empty.
 ///
-/// Only the upper 32 bits of the seed decide. So all contestants of a turn get the same row
-/// pointers (launch_seed() in evaluators/worker/protocol.h). The time of many kernels follows from
-/// the longest row and its place, and both are a matter of luck.
-TASKS_ANYWHERE inline CsrSpan csr_row(const GeneratorSpec& spec, Bits64 seed, Bits64 target,
+/// The stream of parameters() decides. So all contestants of a turn get the same row pointers. The
+/// time of many kernels follows from the longest row and its place, and both are a matter of luck.
+TASKS_ANYWHERE inline CsrSpan csr_row(const DrawnGenerator& spec, Bits64 seed, Bits64 target,
                                       bool by_entry) {
-  const RandomStream stream{seed >> 32U, spec.csr.pointers_hash};
+  const RandomStream stream = RandomStream{seed, spec.csr.pointers_hash}.parameters();
   CsrSpan span{0, spec.csr.rows, 0, static_cast<Bits64>(spec.a)};
   while (span.rows > 1) {
     const Bits64 left_rows = span.rows / 2;
@@ -244,14 +287,14 @@ TASKS_ANYWHERE inline CsrSpan csr_row(const GeneratorSpec& spec, Bits64 seed, Bi
   return span;
 }
 
-TASKS_ANYWHERE inline double csr_pointer(const GeneratorSpec& spec, Bits64 seed, Bits64 index) {
+TASKS_ANYWHERE inline double csr_pointer(const DrawnGenerator& spec, Bits64 seed, Bits64 index) {
   return index < spec.csr.rows ? static_cast<double>(csr_row(spec, seed, index, false).before)
                                : spec.a;
 }
 
 /// Cuts the columns into as many equal ranges as the row has entries. Each entry is in a random
 /// column of its range.
-TASKS_ANYWHERE inline double csr_column(const GeneratorSpec& spec, const RandomStream& stream,
+TASKS_ANYWHERE inline double csr_column(const DrawnGenerator& spec, const RandomStream& stream,
                                         Bits64 index) {
   const CsrSpan row = csr_row(spec, stream.seed, index, true);
   if (row.entries == 0) {
@@ -263,7 +306,78 @@ TASKS_ANYWHERE inline double csr_column(const GeneratorSpec& spec, const RandomS
   return whole(stream.words(index), static_cast<double>(low), static_cast<double>(high - low));
 }
 
-TASKS_ANYWHERE inline double generate(const GeneratorSpec& spec, const RandomStream& stream,
+/// log2 of a number above 0, but a straight line in each octave: without a library's rounding.
+TASKS_ANYWHERE inline double octave_of(double number) {
+  constexpr Bits64 kOne = 1023ULL << 52U;
+  const auto bits = __builtin_bit_cast(Bits64, number);
+  const double mantissa = __builtin_bit_cast(double, (bits & ((1ULL << 52U) - 1U)) | kOne);
+  return plus(static_cast<double>(static_cast<int>(bits >> 52U) - 1023), plus(mantissa, -1));
+}
+
+/// The inverse of octave_of().
+TASKS_ANYWHERE inline double at_octave(double octave) {
+  auto whole_part = static_cast<int>(octave);
+  whole_part -= static_cast<double>(whole_part) > octave ? 1 : 0;
+  const double rest = plus(octave, -static_cast<double>(whole_part));
+  return times(plus(1, rest), power_of_two(whole_part));
+}
+
+/// A number of the range: evenly, or evenly in the logarithm if the range is above 0.
+TASKS_ANYWHERE inline double drawn_number(const NumberRange& range, const RandomWords& random) {
+  double number = between(random, range.low, range.high);
+  if (range.low > 0) {
+    number = at_octave(between(random, octave_of(range.low), octave_of(range.high)));
+  }
+  return number < range.low ? range.low : number > range.high ? range.high : number;
+}
+
+/// A whole number of the range, in the same way.
+TASKS_ANYWHERE inline double drawn_whole(const NumberRange& range, const RandomWords& random) {
+  if (range.low > 0) {
+    const double number = drawn_number({range.low, plus(range.high, 1)}, random);
+    const auto below = static_cast<double>(static_cast<Bits64>(number));
+    return below > range.high ? range.high : below;
+  }
+  return whole(random, range.low, plus(plus(range.high, -range.low), 1));
+}
+
+/// The `place`th parameter of a generator.
+TASKS_ANYWHERE inline double drawn_parameter(GeneratorSpec::Kind kind, unsigned place,
+                                             const NumberRange& range, const RandomStream& stream) {
+  using Kind = GeneratorSpec::Kind;
+  const RandomWords random = stream.words(kParameters + place);
+  if (!range.varies()) {
+    return range.low;
+  }
+  if (kind == Kind::LogUniform) { // the numbers are exponents
+    return whole(random, range.low, plus(plus(range.high, -range.low), 1));
+  }
+  const bool is_count = place == 1 && (kind == Kind::HeavyTail || kind == Kind::Ties);
+  return is_count || kind == Kind::SmallIntegers ? drawn_whole(range, random)
+                                                 : drawn_number(range, random);
+}
+
+/// The distribution of one launch. Both tensors of a sparse matrix draw as its row pointers do.
+TASKS_ANYWHERE inline DrawnGenerator drawn(const GeneratorSpec& spec, Bits64 seed,
+                                           Bits64 name_hash) {
+  const bool is_csr =
+      spec.kind == GeneratorSpec::Kind::CsrRows || spec.kind == GeneratorSpec::Kind::CsrColumns;
+  const RandomStream stream =
+      RandomStream{seed, is_csr ? spec.csr.pointers_hash : name_hash}.parameters();
+  DrawnGenerator result{spec.kind, drawn_parameter(spec.kind, 1, spec.a, stream),
+                        drawn_parameter(spec.kind, 2, spec.b, stream),
+                        drawn_parameter(spec.kind, 3, spec.c, stream), spec.csr};
+  if (spec.kind == GeneratorSpec::Kind::HeavyTail && result.c == 0) {
+    result.c = result.a;
+  }
+  if (spec.kind == GeneratorSpec::Kind::Normal) {
+    result.a =
+        plus(result.a, signed_like(stream.words(kParameters + 3), times(result.b, result.c)));
+  }
+  return result;
+}
+
+TASKS_ANYWHERE inline double generate(const DrawnGenerator& spec, const RandomStream& stream,
                                       Bits64 index) {
   switch (spec.kind) {
   case GeneratorSpec::Kind::Normal:
@@ -271,11 +385,11 @@ TASKS_ANYWHERE inline double generate(const GeneratorSpec& spec, const RandomStr
   case GeneratorSpec::Kind::Uniform:
     return between(stream.words(index), spec.a, spec.b);
   case GeneratorSpec::Kind::HeavyTail:
-    return heavy_tail(stream, index, spec.a, spec.b);
+    return heavy_tail(stream, index, spec.a, spec.b, spec.c);
   case GeneratorSpec::Kind::SmallIntegers:
     return whole(stream.words(index), spec.a, plus(plus(spec.b, -spec.a), 1));
   case GeneratorSpec::Kind::Index:
-    return whole(stream.words(index), 0, spec.a);
+    return skewed_index(stream, index, spec.a, spec.b);
   case GeneratorSpec::Kind::Constant:
     return spec.a;
   case GeneratorSpec::Kind::LogUniform:
@@ -284,7 +398,7 @@ TASKS_ANYWHERE inline double generate(const GeneratorSpec& spec, const RandomStr
     return chosen(stream, index, spec.a) ? times(spec.b, normal(stream.words(index))) : 0;
   case GeneratorSpec::Kind::Ties: {
     const double middle = static_cast<double>(static_cast<Bits64>(spec.a) / 2U);
-    return times(plus(whole(stream.words(index), 0, spec.a), -middle), spec.b);
+    return plus(times(plus(whole(stream.words(index), 0, spec.a), -middle), spec.b), spec.c);
   }
   case GeneratorSpec::Kind::Permutation: {
     const auto count = static_cast<Bits64>(spec.a);

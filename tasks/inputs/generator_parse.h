@@ -9,4 +9,14 @@ namespace winnow::tasks {
 /// their keys. Sets `generator` and `generator_extent`. Throws UsageError.
 void parse_generator(const TomlReader& table, TensorSpec& tensor);
 
+/// The generator of a floating tensor whose table states none: `normal` with the default ranges.
+GeneratorSpec default_generator();
+
+/// The launches of the tensor, which is floating and not static, all have the same distribution.
+/// False for a generator whose numbers cannot be ranges.
+bool is_fixed(const TensorSpec& tensor);
+
+/// Throws UsageError if the tensor is_fixed(). `table` is that of its generator.
+void require_ranges(const TomlReader& table, const TensorSpec& tensor);
+
 } // namespace winnow::tasks

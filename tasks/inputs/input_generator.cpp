@@ -31,7 +31,7 @@ using Kind = GeneratorSpec::Kind;
 constexpr std::uint64_t kBlock = 256; // elements; a block fits into the L1 cache
 
 #define TASKS_DRAW(name)                                                                           \
-  TASKS_WIDE_VECTORS void draw_##name(GeneratorSpec spec, const core::RandomStream& stream,        \
+  TASKS_WIDE_VECTORS void draw_##name(DrawnGenerator spec, const core::RandomStream& stream,       \
                                       std::uint64_t first, double* values, std::uint64_t count) {  \
     spec.kind = Kind::name; /* makes the kind a compile-time constant */                           \
     for (std::uint64_t i = 0; i < count; ++i) {                                                    \
@@ -42,7 +42,7 @@ TASKS_DRAW(Normal)
 TASKS_DRAW(Uniform)
 TASKS_DRAW(HeavyTail)
 
-void draw_values(const GeneratorSpec& spec, const core::RandomStream& stream, std::uint64_t first,
+void draw_values(const DrawnGenerator& spec, const core::RandomStream& stream, std::uint64_t first,
                  double* values, std::uint64_t count) {
   switch (spec.kind) {
   case Kind::Normal:
@@ -95,9 +95,18 @@ std::uint64_t hash_name(std::string_view tensor) {
   return hash;
 }
 
+std::uint64_t spread_seed(std::uint64_t number) {
+  return number + (number << 32U);
+}
+
+DrawnGenerator drawn(const GeneratorSpec& spec, std::uint64_t seed, std::uint64_t name_hash) {
+  return core::drawn(spec, seed, name_hash);
+}
+
 double generate_element(const GeneratorSpec& spec, std::uint64_t seed, std::string_view tensor,
                         std::uint64_t index) {
-  return core::generate(spec, {seed, hash_name(tensor)}, index);
+  const std::uint64_t name_hash = hash_name(tensor);
+  return core::generate(drawn(spec, seed, name_hash), {seed, name_hash}, index);
 }
 
 void generate_tensor(const GeneratorSpec& spec, DType dtype, std::uint64_t seed,
@@ -114,12 +123,13 @@ void generate_tensor(const GeneratorSpec& spec, DType dtype, std::uint64_t seed,
 void generate_elements(const GeneratorSpec& spec, DType dtype, std::uint64_t seed,
                        std::uint64_t name_hash, std::uint64_t first, void* data,
                        std::uint64_t count) {
+  const DrawnGenerator generator = drawn(spec, seed, name_hash);
   const core::RandomStream stream{seed, name_hash};
   auto* bytes = static_cast<std::byte*>(data);
   std::array<double, kBlock> values; // NOLINT(*-member-init): draw_values() fills it
   for (std::uint64_t done = 0; done < count; done += kBlock) {
     const std::uint64_t share = std::min(kBlock, count - done);
-    draw_values(spec, stream, first + done, values.data(), share);
+    draw_values(generator, stream, first + done, values.data(), share);
     store_values(dtype, values.data(), share, bytes + done * size_bytes(dtype));
   }
 }

@@ -13,6 +13,15 @@ namespace winnow::tasks {
 double generate_element(const GeneratorSpec& spec, std::uint64_t seed, std::string_view tensor,
                         std::uint64_t index);
 
+/// The generator with a number for each range: a pure function of the upper 32 bits of the seed and
+/// the tensor's name, with identical bits on every machine. All contestants of a turn share these
+/// bits (launch_seed() in evaluators/worker/protocol.h), so what is drawn decides no race.
+DrawnGenerator drawn(const GeneratorSpec& spec, std::uint64_t seed, std::uint64_t name_hash);
+
+/// A seed whose halves both change from number to number: 1, 2, 3 alone would all have the upper
+/// half 0, and so the same drawn().
+std::uint64_t spread_seed(std::uint64_t number);
+
 /// The hash that stands for the tensor's name in core::RandomStream (generator_core.h).
 std::uint64_t hash_name(std::string_view tensor);
 

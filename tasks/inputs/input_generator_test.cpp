@@ -4,7 +4,10 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -333,6 +336,132 @@ TEST(InputGenerator, NanHasOneBitPattern) {
   std::uint32_t bits = 0;
   store_element(DType::F32, &bits, -std::numeric_limits<double>::quiet_NaN());
   EXPECT_EQ(bits, 0x7fc00000U);
+}
+
+const std::vector<GeneratorSpec>& ranged() {
+  static const std::vector<GeneratorSpec> all{{Kind::Normal, {-2, 2}, {0.5, 2}, {}, {0.1, 1000}},
+                                              {Kind::Uniform, {-3, -1}, {1, 2}},
+                                              {Kind::HeavyTail, {10, 90}, {0.1, 2}, {}, {3, 300}},
+                                              {Kind::SmallIntegers, {-9, -3}, {2, 70}},
+                                              {Kind::Index, 1003, {0, 0.9}},
+                                              {Kind::Constant, {3, 70}},
+                                              {Kind::LogUniform, {-20, -10}, {3, 20}},
+                                              {Kind::Sparse, {0.1, 0.4}, {1, 4}},
+                                              {Kind::Ties, {5, 50}, {0.1, 2}, {}, {-3, 3}},
+                                              {Kind::CsrRows, 600, {0.1, 0.9}, {20, 50, 7}}};
+  return all;
+}
+
+std::array<double, 3> numbers(const DrawnGenerator& generator) {
+  return {generator.a, generator.b, generator.c};
+}
+
+TEST(DrawnGenerator, FollowsFromTheUpperHalfOfTheSeedAlone) {
+  for (const GeneratorSpec& spec : ranged()) {
+    const auto first = numbers(drawn(spec, spread_seed(1), hash_name("x")));
+    EXPECT_EQ(first, numbers(drawn(spec, spread_seed(1) + 77, hash_name("x"))));
+    EXPECT_NE(first, numbers(drawn(spec, spread_seed(2), hash_name("x"))));
+    if (spec.kind != Kind::CsrRows) { // which draws by the name of its row pointers
+      EXPECT_NE(first, numbers(drawn(spec, spread_seed(1), hash_name("y"))));
+    }
+    if (spec.kind != Kind::Constant && spec.kind != Kind::CsrRows) {
+      EXPECT_NE(elements(spec, 100, spread_seed(1)), elements(spec, 100, spread_seed(1) + 77));
+    }
+  }
+}
+
+TEST(DrawnGenerator, HasTheSameBitsOnEveryMachine) {
+  const DrawnGenerator normal = drawn(ranged()[0], spread_seed(5), hash_name("x"));
+  EXPECT_EQ(numbers(normal), (std::array<double, 3>{-0x1.5efe6ec781df6p+9, 0x1.baf49165fdb89p+0,
+                                                    0x1.9571ca139e66p+8}));
+  const DrawnGenerator tail = drawn(ranged()[2], spread_seed(5), hash_name("x"));
+  EXPECT_EQ(numbers(tail),
+            (std::array<double, 3>{0x1.7p+4, 0x1.681a0cad2e2fcp+0, 0x1.7cd865ddb53b8p+7}));
+}
+
+TEST(DrawnGenerator, StaysInItsRangeAndReachesBothEnds) {
+  for (const NumberRange& range : {NumberRange(-2, 7), NumberRange(0.3, 41), NumberRange(0, 1)}) {
+    double least = range.high, most = range.low;
+    for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+      const double value = drawn({Kind::Constant, range}, spread_seed(seed), 3).a;
+      least = std::min(least, value);
+      most = std::max(most, value);
+    }
+    EXPECT_GE(least, range.low);
+    EXPECT_LE(most, range.high);
+    EXPECT_LT(least - range.low, 0.01 * (range.high - range.low));
+    EXPECT_LT(range.high - most, 0.01 * (range.high - range.low));
+  }
+}
+
+TEST(DrawnGenerator, DrawsEveryOctaveAlikeAboveZero) {
+  int below_one = 0;
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    below_one += drawn({Kind::Constant, {0.125, 64}}, spread_seed(seed), 3).a < 1 ? 1 : 0;
+  }
+  EXPECT_NEAR(below_one, 1000, 100); // three octaves of nine
+}
+
+TEST(DrawnGenerator, DrawsWholeNumbersWhereTheKindNeedsThem) {
+  std::set<double> seen;
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    const DrawnGenerator ties = drawn({Kind::Ties, {2, 5}, 1}, spread_seed(seed), 3);
+    seen.insert(ties.a);
+    const DrawnGenerator whole = drawn({Kind::SmallIntegers, {-3, -1}, {0, 4}}, seed << 32U, 3);
+    EXPECT_EQ(whole.a, std::floor(whole.a));
+    EXPECT_LE(whole.b, 4);
+  }
+  EXPECT_EQ(seen, (std::set<double>{2, 3, 4, 5}));
+}
+
+TEST(DrawnGenerator, ShiftsTheMeanUpOrDown) {
+  int up = 0;
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    const DrawnGenerator normal = drawn({Kind::Normal, 0, 2, {}, {10, 1000}}, spread_seed(seed), 3);
+    EXPECT_GE(std::abs(normal.a), 20);
+    EXPECT_LE(std::abs(normal.a), 2000);
+    up += normal.a > 0 ? 1 : 0;
+  }
+  EXPECT_NEAR(up, 200, 50);
+}
+
+TEST(InputGenerator, TiesHaveAnOffset) {
+  const std::vector<double> values = elements({Kind::Ties, 3, 2, {}, 10}, 100);
+  EXPECT_EQ(std::set<double>(values.begin(), values.end()), (std::set<double>{8, 10, 12}));
+}
+
+TEST(InputGenerator, TheFactorOfExtremesDiffersFromTheirShare) {
+  const std::vector<double> values = elements({Kind::HeavyTail, 100, 1, {}, 1e6}, 20000);
+  const auto extremes =
+      std::count_if(values.begin(), values.end(), [](double x) { return std::abs(x) > 100; });
+  EXPECT_NEAR(static_cast<double>(extremes), 200, 60);
+}
+
+/// The share of the most frequent value, and that value.
+std::pair<double, double> most_frequent(double skew, std::uint64_t seed) {
+  constexpr std::uint64_t kElements = 20000;
+  std::map<double, int> counts;
+  for (const double value : elements({Kind::Index, 100, skew}, kElements, seed)) {
+    EXPECT_TRUE(value >= 0 && value < 100) << value;
+    ++counts[value];
+  }
+  const auto most = std::max_element(counts.begin(), counts.end(), [](auto& one, auto& other) {
+    return one.second < other.second;
+  });
+  return {static_cast<double>(most->second) / kElements, most->first};
+}
+
+TEST(InputGenerator, OneValueOfASkewedIndexMayGetNearlyAllElements) {
+  EXPECT_LT(most_frequent(0, 1).first, 0.02);
+  EXPECT_GT(most_frequent(0.7, 1).first, 0.1);
+  EXPECT_GT(most_frequent(0.97, 1).first, 0.8);
+  EXPECT_EQ(most_frequent(1, 1).first, 1);
+  std::set<double> places;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    places.insert(most_frequent(1, spread_seed(seed)).second);
+  }
+  EXPECT_GT(places.size(), 10U);
+  EXPECT_EQ(most_frequent(1, 7).second, most_frequent(1, 8).second); // the upper half decides
 }
 
 } // namespace

@@ -51,7 +51,8 @@ WINNOW_JSON_FIELDS(LibraryOperand, buffer, dtype, count)
 WINNOW_JSON_FIELDS(LibraryStep, library, operation, operands, m, n, k, batch, nonzeros,
                    b_transposed, inverse, compute, alpha, beta)
 WINNOW_JSON_FIELDS(CsrMatrix, rows, columns, pointers_hash)
-WINNOW_JSON_FIELDS(GeneratorSpec, kind, a, b, csr)
+WINNOW_JSON_FIELDS(NumberRange, low, high)
+WINNOW_JSON_FIELDS(GeneratorSpec, kind, a, b, csr, c)
 WINNOW_JSON_FIELDS(Buffer, name, kind, dtype, count, generator, is_static, once, keep)
 WINNOW_JSON_FIELDS(ResolvedPlan, buffers, prepare, steps)
 

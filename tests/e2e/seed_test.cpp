@@ -97,7 +97,7 @@ TEST(Seed, ThatChangesNoInputMakesATaskThatNobodyRanks) {
       << "title = \"Twice\"\ndescription = \"y = 2 x\"\noperations = \"n\"\nbytes = \"8 * n\"\n"
          "[axes]\nn = \"elements\"\n"
          "[tensors.x]\nrole = \"input\"\ndtype = \"f32\"\nshape = [\"n\"]\n"
-         "generator = { kind = \"constant\", value = 3 }\n"
+         "generator = { kind = \"constant\", value = [3, 4] }\n"
          "[tensors.y]\nrole = \"output\"\ndtype = \"f32\"\nshape = [\"n\"]\n"
          "[tolerance]\nprecision = \"f32\"\nmultiple = \"1\"\n"
          "[[shapes.tiny]]\nn = 5\n[[shapes.search]]\nn = 100000\n"

@@ -27,7 +27,7 @@ n = "elements"
 role = "input"
 dtype = "f32"
 shape = ["n"]
-generator = { kind = "normal", mean = 0, std = 1 }
+generator = { kind = "normal", mean = [-1, 1], std = [0.5, 2] }
 [tensors.y]
 role = "output"
 dtype = "f32"
@@ -159,7 +159,8 @@ TEST_F(SelftestTest, AMistakeInThePlanOfAnHonestKernelIsReported) {
 }
 
 TEST_F(SelftestTest, AConstantInputIsTooFriendly) {
-  edit_task(R"({ kind = "normal", mean = 0, std = 1 })", R"({ kind = "constant", value = 2 })");
+  edit_task(R"({ kind = "normal", mean = [-1, 1], std = [0.5, 2] })",
+            R"({ kind = "constant", value = [2, 3] })");
   const json task = selftest("negates", 10);
   EXPECT_FALSE(task.at("proven"));
   EXPECT_THAT(in_state(task, "accepted"),
@@ -189,8 +190,8 @@ TEST_F(SelftestTest, ALimitThatGrowsWithTheSizeIsFoundOut) {
   };
   put_in_place(R"(multiple = "5")", R"(multiple = "4 + sqrt(n) / 4")");
   put_in_place(R"(norm_multiple = "5")", R"(norm_multiple = "4 + sqrt(n) / 4")");
-  put_in_place(R"({ kind = "heavy_tail", tail = 10000 })",
-               R"({ kind = "normal", mean = 0.25, std = 1 })");
+  put_in_place(R"({ kind = "heavy_tail", scale = [0.5, 2], tail = [3000, 30000] })",
+               R"({ kind = "normal", mean = [0.25, 0.3], std = [1, 1.1] })");
   put("task.toml", text);
   const json task = json_output(run_winnow({"tasks", "selftest", folder.string(), "--seed", "1",
                                             "--seeds", "1", "--json"}))

@@ -80,10 +80,10 @@ void Helpers::launch(const char* kernel, std::uint64_t threads, Arguments... arg
 void Helpers::generate(DeviceRange range, const Draw& draw) {
   const auto element_bytes = static_cast<int>(tasks::size_bytes(draw.dtype));
   const std::uint64_t count = range.bytes / tasks::size_bytes(draw.dtype);
-  const tasks::CsrMatrix& csr = draw.generator.csr;
+  const auto [kind, a, b, c, csr] = tasks::drawn(draw.generator, draw.seed, draw.name_hash);
   launch("winnow_generate", count, range.begin, count, static_cast<int>(draw.dtype), element_bytes,
-         static_cast<int>(draw.generator.kind), draw.generator.a, draw.generator.b, csr.rows,
-         csr.columns, csr.pointers_hash, draw.seed, draw.name_hash);
+         static_cast<int>(kind), a, b, c, csr.rows, csr.columns, csr.pointers_hash, draw.seed,
+         draw.name_hash);
 }
 
 void Helpers::fill(DeviceRange range, std::uint64_t pattern) {
@@ -169,10 +169,10 @@ void Helpers::begin_checks(std::size_t count) {
 void Helpers::check_drawn(std::size_t check, DeviceRange range, const Draw& draw) {
   const auto element_bytes = static_cast<int>(tasks::size_bytes(draw.dtype));
   const std::uint64_t count = range.bytes / tasks::size_bytes(draw.dtype);
-  const tasks::CsrMatrix& csr = draw.generator.csr;
+  const auto [kind, a, b, c, csr] = tasks::drawn(draw.generator, draw.seed, draw.name_hash);
   launch("winnow_verify_generated", count, range.begin, count, static_cast<int>(draw.dtype),
-         element_bytes, static_cast<int>(draw.generator.kind), draw.generator.a, draw.generator.b,
-         csr.rows, csr.columns, csr.pointers_hash, draw.seed, draw.name_hash, slot(check));
+         element_bytes, static_cast<int>(kind), a, b, c, csr.rows, csr.columns, csr.pointers_hash,
+         draw.seed, draw.name_hash, slot(check));
 }
 
 void Helpers::check_guard(std::size_t check, DeviceRange range, std::uint64_t salt,

@@ -109,7 +109,8 @@ protected:
     return get<std::uint64_t>(result, 1)[0];
   }
 
-  static std::vector<ResolvedArgument> draw(const GeneratorSpec& spec, DType dtype) {
+  static std::vector<ResolvedArgument> draw(const GeneratorSpec& ranges, DType dtype) {
+    const tasks::DrawnGenerator spec = tasks::drawn(ranges, kSeed, tasks::hash_name("x"));
     return {buffer("x"),
             whole(kCount),
             number(static_cast<int>(dtype)),
@@ -117,6 +118,7 @@ protected:
             number(static_cast<int>(spec.kind)),
             real(spec.a),
             real(spec.b),
+            real(spec.c),
             whole(spec.csr.rows),
             whole(spec.csr.columns),
             whole(spec.csr.pointers_hash),
@@ -141,6 +143,10 @@ const std::vector<GeneratorSpec>& specs() {
                                               {Kind::OneHot, 9, 0},
                                               {Kind::Denormal, 0x1p-126, 0},
                                               {Kind::Special, 0.2, 1},
+                                              {Kind::Normal, {-2, 2}, {0.5, 2}, {}, {0.1, 1000}},
+                                              {Kind::HeavyTail, {10, 90}, {0.1, 2}, {}, {3, 300}},
+                                              {Kind::Ties, {5, 50}, {0.1, 2}, {}, {-3, 3}},
+                                              {Kind::Index, 1003, {0.1, 0.9}},
                                               {Kind::CsrRows, 5000, 0.7, {kCount - 1, 60, 7}},
                                               {Kind::CsrColumns, kCount, 0.7, {900, 60, 7}}};
   return all;

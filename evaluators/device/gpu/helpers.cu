@@ -5,6 +5,7 @@
 namespace winnow_helpers {
 
 using winnow::tasks::CsrMatrix;
+using winnow::tasks::DrawnGenerator;
 using winnow::tasks::DType;
 using winnow::tasks::GeneratorSpec;
 using winnow::tasks::core::Bits64;
@@ -48,16 +49,7 @@ __device__ inline void store_bits(unsigned char* at, int bytes, Bits64 bits) {
   }
 }
 
-__device__ inline GeneratorSpec make_spec(int kind, double a, double b, CsrMatrix csr) {
-  GeneratorSpec spec;
-  spec.kind = static_cast<GeneratorSpec::Kind>(kind);
-  spec.a = a;
-  spec.b = b;
-  spec.csr = csr;
-  return spec;
-}
-
-__device__ inline Bits64 drawn_bits(const GeneratorSpec& spec, int dtype, int element_bytes,
+__device__ inline Bits64 drawn_bits(const DrawnGenerator& spec, int dtype, int element_bytes,
                                     const RandomStream& stream, Bits64 index) {
   const double value = winnow::tasks::core::generate(spec, stream, index);
   const Bits64 bits = winnow::tasks::core::element_bits(static_cast<DType>(dtype), value);
@@ -82,7 +74,7 @@ namespace winnow_helpers {
 
 // The compiler knows kind and type: a fifth less time than with a choice for each element.
 template <GeneratorSpec::Kind kKind>
-__device__ inline void generate_floats(float* data, Bits64 count, GeneratorSpec spec,
+__device__ inline void generate_floats(float* data, Bits64 count, DrawnGenerator spec,
                                        const RandomStream& stream) {
   spec.kind = kKind;
   for (Bits64 i = first_index(); i < count; i += index_step()) {
@@ -94,13 +86,14 @@ __device__ inline void generate_floats(float* data, Bits64 count, GeneratorSpec 
 } // namespace winnow_helpers
 
 __global__ void winnow_generate(unsigned char* data, unsigned long long count, int dtype,
-                                int element_bytes, int kind, double a, double b,
+                                int element_bytes, int kind, double a, double b, double c,
                                 unsigned long long csr_rows, unsigned long long csr_columns,
                                 unsigned long long csr_pointers_hash, unsigned long long seed,
                                 unsigned long long name_hash) {
   using namespace winnow_helpers;
   using Kind = GeneratorSpec::Kind;
-  const GeneratorSpec spec = make_spec(kind, a, b, {csr_rows, csr_columns, csr_pointers_hash});
+  const DrawnGenerator spec{static_cast<GeneratorSpec::Kind>(kind), a, b, c,
+                            {csr_rows, csr_columns, csr_pointers_hash}};
   const RandomStream stream{seed, name_hash};
   if (dtype == static_cast<int>(DType::F32)) {
     auto* floats = reinterpret_cast<float*>(data);
@@ -124,12 +117,13 @@ __global__ void winnow_generate(unsigned char* data, unsigned long long count, i
 // *first becomes the least byte that is not what winnow_generate() would write.
 __global__ void winnow_verify_generated(const unsigned char* data, unsigned long long count,
                                         int dtype, int element_bytes, int kind, double a, double b,
-                                        unsigned long long csr_rows, unsigned long long csr_columns,
+                                        double c, unsigned long long csr_rows, unsigned long long csr_columns,
                                         unsigned long long csr_pointers_hash,
                                         unsigned long long seed, unsigned long long name_hash,
                                         unsigned long long* first) {
   using namespace winnow_helpers;
-  const GeneratorSpec spec = make_spec(kind, a, b, {csr_rows, csr_columns, csr_pointers_hash});
+  const DrawnGenerator spec{static_cast<GeneratorSpec::Kind>(kind), a, b, c,
+                            {csr_rows, csr_columns, csr_pointers_hash}};
   const RandomStream stream{seed, name_hash};
   const auto size = static_cast<Bits64>(element_bytes);
   for (Bits64 i = first_index(); i < count; i += index_step()) {

@@ -21,7 +21,7 @@ DESCRIPTION = {
     "axes": [{"name": "rows", "value": 64, "fixed": False}, {"name": "cols", "value": 32, "fixed": True}],
     "tensors": [
         {"name": "x", "role": "input", "dtype": "f32", "shape": ["rows", "cols"],
-         "generator": {"kind": "normal", "mean": 0.0, "std": 2.0}},
+         "generator": {"kind": "normal", "mean": [-2.0, 2.0], "std": [1.0, 4.0]}},
         {"name": "y", "role": "output", "dtype": "f32", "shape": ["rows", "cols"]},
     ],
     "shapes": {name: [{"rows": 8 + i, "cols": 32}] for i, name in
