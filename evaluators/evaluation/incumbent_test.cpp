@@ -184,7 +184,7 @@ TEST_F(IncumbentRace, AFinalDropsTheGuiltyOneOnly) {
   for (const std::string& body : {kIdle, kTraps, kFrames}) {
     const std::vector<tasks::Verdict> verdicts = final_with(body, host_, options_);
     ASSERT_EQ(verdicts.size(), 4U);
-    for (const std::size_t good : {0, 2, 3}) {
+    for (const std::size_t good : {0U, 2U, 3U}) {
       EXPECT_EQ(verdicts[good], tasks::Verdict::Correct) << body;
     }
     if (body != kIdle) { // two rounds judge few launches
