@@ -117,7 +117,7 @@ TEST_F(IncumbentRace, AnIncumbentOfAnotherSpeedIsSuspended) {
   for (const std::string& body : {std::string(), kDawdles}) {
     const tasks::Evaluation evaluation = against(sum_kernel(body), ten_times_the_baseline);
     EXPECT_EQ(evaluation.verdict, tasks::Verdict::Correct) << evaluation.detail;
-    ASSERT_TRUE(evaluation.suspended.has_value());
+    ASSERT_TRUE(evaluation.suspended.has_value()) << body;
     EXPECT_THAT(evaluation.suspended->why, HasSubstr("its speed over the baseline is"));
   }
 }
@@ -156,7 +156,7 @@ std::vector<tasks::Verdict> final_with(const std::string& body, std::shared_ptr<
     board.task = std::make_shared<const tasks::Task>(
         tasks::load_task(std::string(WINNOW_SOURCE_DIR) + "/tasks/catalogue/reduction/reduce_sum"));
     for (const std::string& text : {sum_kernel("", until), sum_kernel(body, until),
-                                    sum_kernel("sum += 0.0f;"), sum_kernel("sum -= 0.0f;")}) {
+                                    sum_kernel("n += 0;"), sum_kernel("n -= 0;")}) {
       board.finalists.push_back({text, "finalist.cu", {}, tasks::kernel_digest(text, {})});
     }
     Sitting sitting(board, host, options);

@@ -35,7 +35,7 @@ std::vector<double> speeds_of_incumbent(const CaseResult& timed) {
 
 bool has_samples_of_all(const CaseResult& timed) {
   const std::size_t count = timed.samples_ns.size();
-  return timed.stage == tasks::Stage::Time && count >= 2 &&
+  return timed.stage == tasks::Stage::Time && count > 0 &&
          timed.baseline_samples_ns.size() == count && timed.incumbent_samples_ns.size() == count;
 }
 
@@ -82,7 +82,13 @@ std::string why_not_reproduced(const std::vector<CaseResult>& timed, const Earne
   if (raced.empty() || !(earned.speedup > 0)) {
     return {};
   }
-  const double now = against_baseline(raced, &CaseResult::incumbent_samples_ns).ratio();
+  const profiling::Race own = against_baseline(raced, &CaseResult::incumbent_samples_ns);
+  std::vector<double> speeds; // unlike Race::ratio(), also known without enough blocks
+  for (std::size_t shape = 0; shape < raced.size(); ++shape) {
+    speeds.push_back(own.blocks(shape) > 0 ? own.ratio(shape)
+                                           : tasks::median(speeds_of_incumbent(*raced[shape])));
+  }
+  const double now = tasks::geometric_mean(speeds);
   const profiling::Race peer = against_baseline(raced, &CaseResult::samples_ns);
   const double noise = std::min(peer.interval().high / peer.ratio(), tolerance.most_noise);
   const Bounds then =
