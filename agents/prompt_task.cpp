@@ -2,6 +2,7 @@
 #include "agents/prompt_sections.h"
 #include "base/text.h"
 #include "tasks/inputs/generator_text.h"
+#include "tasks/narrowing.h"
 
 #include <algorithm>
 #include <limits>
@@ -139,9 +140,11 @@ std::string tolerance_text(const tasks::Tolerance& tolerance) {
   if (tolerance.absolute > 0) {
     text += fmt::format(" and {:.3g}", tolerance.absolute);
   }
-  return text + fmt::format("; the rms over all elements by ({}) of these units. That takes {} "
-                            "arithmetic; what is coarser is `low_precision`",
-                            tolerance.norm_multiple.text(), to_string(tolerance.accumulate));
+  text += fmt::format("; the rms over all elements by ({}) of these units. That takes {} "
+                      "arithmetic; what is coarser is `low_precision`",
+                      tolerance.norm_multiple.text(), to_string(tolerance.accumulate));
+  const std::string allowed = tasks::allowed_text(tolerance);
+  return allowed.empty() ? text : text + ". Only this may be coarser: " + allowed;
 }
 
 std::string sums_text(const tasks::Tolerance& tolerance) {

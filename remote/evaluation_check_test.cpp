@@ -125,7 +125,7 @@ protected:
 
 std::unique_ptr<EvaluationCheck::Machine> EvaluationCheck::machine_;
 
-TEST_F(EvaluationCheck, HonestResultsCount) {
+TEST_F(EvaluationCheck, KernelResultsCount) {
   ASSERT_EQ(honest().verdict, Verdict::Correct) << honest().detail;
   EXPECT_EQ(refusal(correct(), {honest()}), "");
   const std::vector<Evaluation> failed = judge(wrong());

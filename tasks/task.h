@@ -92,6 +92,8 @@ struct Tolerance {
   double absolute = 0;
   bool nan_allowed = false; ///< NaN is right if the reference has NaN
   bool reproducible = true; ///< two runs on the same input must give identical bits
+  /// Intermediates, by their name in reference.cu, that a kernel may round to a coarser format.
+  std::map<std::string, Precision> allows;
 };
 
 /// The precision of a library's products and sums. TF32 rounds f32 factors; I32 is for integers.

@@ -8,6 +8,7 @@
 #include "tasks/inputs/generator_parse.h"
 #include "tasks/inputs/input_generator.h"
 #include "tasks/library_baseline.h"
+#include "tasks/narrowing.h"
 #include "tasks/plan/plan_resolve.h"
 #include "tasks/skeleton/skeleton.h"
 #include "tasks/task.h"
@@ -35,7 +36,9 @@ std::string quoted_names(const std::vector<std::string>& names) {
 
 class TaskParser {
 public:
-  TaskParser(const TomlReader& root, Task& task) : root_(root), task_(task) {}
+  /// `intermediates`: see parse_tolerance().
+  TaskParser(const TomlReader& root, std::vector<std::string> intermediates, Task& task)
+      : root_(root), intermediates_(std::move(intermediates)), task_(task) {}
 
   void parse() {
     root_.allow_keys({"title", "description", "operations", "bytes", "axes", "tensors", "scalars",
@@ -54,7 +57,7 @@ public:
     parse_tensors();
     check_axes(root_.table("axes"), task_);
     parse_scalars();
-    task_.tolerance = parse_tolerance(root_.table("tolerance"), task_);
+    task_.tolerance = parse_tolerance(root_.table("tolerance"), task_, intermediates_);
     task_.library_baselines = parse_library_baselines(root_, task_);
     const TomlReader shapes = root_.table("shapes");
     shapes.allow_keys({"tiny", "search", "promotion", "held_out"});
@@ -379,6 +382,7 @@ private:
   }
 
   const TomlReader& root_;
+  std::vector<std::string> intermediates_;
   Task& task_;
   std::set<std::string> names_;
 };
@@ -412,7 +416,10 @@ std::string digest_of(const TaskTexts& texts) {
 
 Task parse_task(TaskTexts texts, const std::string& file) {
   Task task;
-  TaskParser(TomlReader::parse(texts.task_toml, file), task).parse();
+  const std::string reference = (std::filesystem::path(file).parent_path() / kReference).string();
+  TaskParser(TomlReader::parse(texts.task_toml, file),
+             narrow_names(narrow_marks(texts.reference, reference)), task)
+      .parse();
   task.digest = digest_of(texts);
   task.task_toml = std::move(texts.task_toml);
   task.reference = std::move(texts.reference);

@@ -4,6 +4,8 @@
 #include "base/text/diagnostic.h"
 #include "tasks/expression/toml_expression.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace winnow::tasks {
@@ -39,11 +41,33 @@ Expression norm_multiple(const TomlReader& table, const Expression& multiple) {
                                     : Expression::parse(fmt::format("({}) / 4", multiple.text()));
 }
 
+// The names must be those of intermediates in reference.cu, else the allowance says nothing.
+std::map<std::string, Precision> parse_allowed(const TomlReader& table, const Tolerance& tolerance,
+                                               const std::vector<std::string>& intermediates) {
+  std::map<std::string, Precision> allowed;
+  const auto allows = table.optional_table("allows");
+  for (const std::string& name : allows ? allows->keys() : std::vector<std::string>{}) {
+    if (std::find(intermediates.begin(), intermediates.end(), name) == intermediates.end()) {
+      allows->fail_unknown(name, "intermediate of reference.cu", name, intermediates);
+    }
+    const Precision format = parse_precision(*allows, name);
+    if (format == Precision::Int || epsilon(format) <= epsilon(tolerance.accumulate)) {
+      allows->fail(name,
+                   fmt::format("{} is no coarser than {}, in which sums are formed",
+                               to_string(format), to_string(tolerance.accumulate)),
+                   "a coarser floating precision, or no entry");
+    }
+    allowed[name] = format;
+  }
+  return allowed;
+}
+
 } // namespace
 
-Tolerance parse_tolerance(const TomlReader& table, const Task& task) {
-  table.allow_keys(
-      {"precision", "accumulate", "multiple", "norm_multiple", "absolute", "nan", "reproducible"});
+Tolerance parse_tolerance(const TomlReader& table, const Task& task,
+                          const std::vector<std::string>& intermediates) {
+  table.allow_keys({"precision", "accumulate", "multiple", "norm_multiple", "absolute", "nan",
+                    "reproducible", "allows"});
   Tolerance tolerance;
   tolerance.precision = tolerance.accumulate = parse_precision(table, "precision");
   tolerance.reproducible = table.boolean_or("reproducible", true);
@@ -65,6 +89,7 @@ Tolerance parse_tolerance(const TomlReader& table, const Task& task) {
   if (tolerance.absolute < 0) {
     table.fail("absolute", "a negative tolerance", "0 or more");
   }
+  tolerance.allows = parse_allowed(table, tolerance, intermediates);
   return tolerance;
 }
 

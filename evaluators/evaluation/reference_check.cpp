@@ -20,17 +20,6 @@ std::vector<std::int64_t> dimensions(const tasks::TensorSpec& tensor, const task
   return extents.empty() ? std::vector<std::int64_t>{1} : extents;
 }
 
-ErrorModel error_model(const tasks::Task& task, const tasks::Shape& shape) {
-  const tasks::Tolerance& tolerance = task.tolerance;
-  if (tolerance.precision == tasks::Precision::Int) {
-    return {};
-  }
-  tasks::Scope scope;
-  tasks::bind_shape(task, shape, scope);
-  return {tolerance.accumulate, tolerance.multiple.evaluate_float(scope),
-          tolerance.norm_multiple.evaluate_float(scope), tolerance.absolute, tolerance.nan_allowed};
-}
-
 void put(const ArenaView& arena, const ArenaSlice& slice,
          const std::map<std::string, std::span<const std::byte>>& outputs) {
   const auto output = outputs.find(slice.tensor);
@@ -45,6 +34,17 @@ void put(const ArenaView& arena, const ArenaSlice& slice,
 }
 
 } // namespace
+
+ErrorModel error_model(const tasks::Task& task, const tasks::Shape& shape) {
+  const tasks::Tolerance& tolerance = task.tolerance;
+  if (tolerance.precision == tasks::Precision::Int) {
+    return {};
+  }
+  tasks::Scope scope;
+  tasks::bind_shape(task, shape, scope);
+  return {tolerance.accumulate, tolerance.multiple.evaluate_float(scope),
+          tolerance.norm_multiple.evaluate_float(scope), tolerance.absolute, tolerance.nan_allowed};
+}
 
 std::vector<ArenaSlice> output_slices(const tasks::Task& task, const tasks::Shape& shape,
                                       std::uint64_t& offset, OutputPart part) {

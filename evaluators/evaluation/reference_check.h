@@ -1,6 +1,7 @@
 #pragma once
 
 #include "evaluators/evaluation/task_on_device.h"
+#include "evaluators/judge/compare.h"
 #include "evaluators/worker/case_runner.h"
 #include "evaluators/worker/protocol.h"
 
@@ -14,6 +15,9 @@
 #include <vector>
 
 namespace winnow::evaluators {
+
+/// The task's tolerance at this shape.
+ErrorModel error_model(const tasks::Task& task, const tasks::Shape& shape);
 
 /// How much of each output goes to the arena.
 enum class OutputPart : std::uint8_t { Whole, DrawnPieces };

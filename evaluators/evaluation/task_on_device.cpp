@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "evaluators/torch/torch_question.h"
 #include "tasks/memorisable.h"
+#include "tasks/narrowing.h"
 
 #include <algorithm>
 
@@ -36,8 +37,9 @@ TaskOnDevice::TaskOnDevice(tasks::Task task_to_judge, std::shared_ptr<DeviceHost
     : task(std::move(task_to_judge)), reference_task(tasks::reference_view(task)),
       memorisable(tasks::why_timings_can_be_memorised(task, device_host->device.kind)),
       options(std::move(evaluation_options)), host(std::move(device_host)),
-      reference_file(task.torch ? tasks::KernelFile()
-                                : parse_own(task.reference, task.folder / "reference.cu")),
+      reference_file(task.torch
+                         ? tasks::KernelFile()
+                         : parse_own(tasks::plain_reference(task), task.folder / "reference.cu")),
       baseline_file(task.baseline.empty() ? tasks::KernelFile()
                                           : parse_own(task.baseline, task.folder / "baseline.cu")) {
 }

@@ -411,6 +411,20 @@ double error_ratio(const ErrorTotals& totals, const ErrorLimits& limits) {
   return norm > 0 ? std::max(totals.max_ratio, norm / limits.norm_multiple) : totals.max_ratio;
 }
 
+void ErrorRatios::add(const ErrorRatios& other) {
+  element = std::max(element, other.element);
+  norm = std::max(norm, other.norm);
+}
+
+ErrorRatios error_ratios(const Comparison& comparison) {
+  if (!tasks::is_floating(comparison.dtype)) {
+    return {compare_exact(comparison).max_error_ratio, 0};
+  }
+  const ErrorLimits limits = limits_of(comparison.model, comparison.dtype);
+  const ErrorTotals totals = totals_of(comparison, limits);
+  return {totals.max_ratio, rms(totals) / limits.norm_multiple};
+}
+
 ComparisonResult compare(const Comparison& comparison) {
   return tasks::is_floating(comparison.dtype) ? compare_floating(comparison)
                                               : compare_exact(comparison);

@@ -56,4 +56,15 @@ struct ComparisonResult {
 /// counts as unwritten, unless the poison is the right answer.
 ComparisonResult compare(const Comparison& comparison);
 
+/// How far the errors of outputs are from their limits; above 1 is wrong.
+struct ErrorRatios {
+  double element = 0; ///< largest error / limit of its element
+  double norm = 0;    ///< rms / norm_multiple
+
+  void add(const ErrorRatios& other); ///< keeps the larger of each
+};
+/// Both parts of error_ratio(). Of an output that is compared exactly: 0, or infinite if it is
+/// wrong.
+ErrorRatios error_ratios(const Comparison& comparison);
+
 } // namespace winnow::evaluators

@@ -30,7 +30,7 @@ std::vector<MutantResult> EveryShapeTrial::run(const tasks::Shape& shape) {
   }
   for (int i = 0; i < inputs && !open.empty(); ++i) {
     Drawn drawn;
-    drawn.seed = tasks::spread_seed(options_.seed + static_cast<std::uint64_t>(i));
+    drawn.seed = nth_seed(options_.seed, i);
     drawn.inputs = {shape, tasks::draw_inputs(on_device_.task, shape, drawn.seed)};
     drawn.right = runner_.answer(drawn.inputs, ReferenceRun::Parts::Outputs);
     std::erase_if(open, [&](MutantResult* result) { return settle(drawn, *result); });

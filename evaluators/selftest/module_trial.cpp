@@ -22,11 +22,11 @@ constexpr std::array kKinds{MutantKind::Zeros,        MutantKind::Stale,
                             MutantKind::OperandsBf16, MutantKind::HalfOfInputs};
 constexpr const char* kOwnPrecision = "own precision";
 
-void note(const JudgeReply& reply, const tasks::Shape& shape, HonestResult& honest) {
+void note(const JudgeReply& reply, const tasks::Shape& shape, KernelResult& honest) {
   ++honest.cases;
   honest.max_error_ratio = std::max(honest.max_error_ratio, reply.max_error_ratio);
-  if (reply.verdict != tasks::Verdict::Correct && honest.state == HonestResult::State::Accepted) {
-    honest.state = HonestResult::State::Rejected;
+  if (reply.verdict != tasks::Verdict::Correct && honest.state == KernelResult::State::Accepted) {
+    honest.state = KernelResult::State::Rejected;
     honest.detail = fmt::format("{} at {}: {}", to_string(reply.verdict), shape.id,
                                 reply.mismatch ? mismatch_text(*reply.mismatch) : reply.detail);
   }
@@ -56,8 +56,7 @@ void ModuleTrial::run_set(tasks::ShapeSet set, Results& results) {
     }
     const tasks::HostTensors stale = own_outputs(shape, options_.seed + kStaleSeed);
     for (int i = 0; i < options_.seeds; ++i) {
-      run_case(shape, tasks::spread_seed(options_.seed + static_cast<std::uint64_t>(i)), stale,
-               mutants, results.honest);
+      run_case(shape, nth_seed(options_.seed, i), stale, mutants, results.honest);
     }
   }
   results.mutants.insert(results.mutants.end(), mutants.begin(), mutants.end());
@@ -66,7 +65,7 @@ void ModuleTrial::run_set(tasks::ShapeSet set, Results& results) {
 // PyTorch keeps one model at a time, so the judge asks for its model after all others have run.
 void ModuleTrial::run_case(const tasks::Shape& shape, std::uint64_t seed,
                            const tasks::HostTensors& stale, std::vector<MutantResult>& mutants,
-                           HonestResult& honest) {
+                           KernelResult& honest) {
   const tasks::HostTensors inputs = tasks::draw_inputs(on_device_.task, shape, seed);
   const tasks::HostTensors own = outputs_of(kOwnPrecision, shape, inputs).value();
   std::vector<std::optional<tasks::HostTensors>> wrong;

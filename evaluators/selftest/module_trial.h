@@ -18,7 +18,7 @@ public:
 
   struct Results {
     std::vector<MutantResult> mutants; ///< a shape with one input of five that rejects rejects
-    HonestResult honest;
+    KernelResult honest;
   };
   /// At the tiny and the search shapes, with SelftestOptions::seeds inputs each. Throws Error when
   /// PyTorch or the judge fails.
@@ -27,7 +27,7 @@ public:
 private:
   void run_set(tasks::ShapeSet set, Results& results);
   void run_case(const tasks::Shape& shape, std::uint64_t seed, const tasks::HostTensors& stale,
-                std::vector<MutantResult>& mutants, HonestResult& honest);
+                std::vector<MutantResult>& mutants, KernelResult& honest);
   /// nullopt: the mutant does not apply.
   std::optional<tasks::HostTensors> outputs_of(const std::string& mutant, const tasks::Shape& shape,
                                                const tasks::HostTensors& inputs);

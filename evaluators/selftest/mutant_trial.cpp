@@ -76,7 +76,7 @@ std::vector<MutantResult> MutantTrial::run() {
   const int seeds = set_ == tasks::ShapeSet::Tiny ? options_.evaluation.tiny_seeds : 1;
   for (int i = 0; i < seeds; ++i) {
     for (const tasks::Shape& shape : shapes) {
-      run_case(shape, tasks::spread_seed(options_.seed + static_cast<std::uint64_t>(i)));
+      run_case(shape, nth_seed(options_.seed, i));
     }
   }
   return std::move(results_);

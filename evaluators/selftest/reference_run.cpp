@@ -63,10 +63,10 @@ StageOutcome ReferenceRun::run(const BuiltKernel& built, std::vector<RunCase> ca
                           [this] { return on_device_.cancelled.load(); });
 }
 
-RunCase ReferenceRun::place(const ReferenceCase& reference_case, Parts parts,
-                            std::uint64_t& offset) const {
+RunCase ReferenceRun::place(const BuiltKernel& reference, const ReferenceCase& reference_case,
+                            Parts parts, std::uint64_t& offset) const {
   RunCase run_case;
-  run_case.plan = on_device_.own_plan(on_device_.reference, reference_case.shape);
+  run_case.plan = on_device_.own_plan(reference, reference_case.shape);
   for (const tasks::Buffer& buffer : run_case.plan->buffers) {
     if (buffer.kind == Kind::Input || buffer.kind == Kind::InOut) {
       run_case.inputs.push_back(next_slice(buffer, offset));
@@ -120,7 +120,7 @@ ReferenceRun::Outcome ReferenceRun::answers(std::span<const ReferenceCase> cases
   std::vector<RunCase> run_cases;
   std::uint64_t offset = 0;
   for (const ReferenceCase& reference_case : cases) {
-    run_cases.push_back(place(reference_case, parts, offset));
+    run_cases.push_back(place(on_device_.reference, reference_case, parts, offset));
   }
   const StageOutcome ran = run(on_device_.reference, run_cases);
   Outcome outcome;
@@ -145,10 +145,16 @@ ReferenceAnswer ReferenceRun::answer(const ReferenceCase& reference_case, Parts 
 std::optional<DeviceFault>
 ReferenceRun::look(const ReferenceCase& reference_case, Parts parts,
                    const std::function<void(std::span<const Seen>)>& see) {
+  return look(on_device_.reference, reference_case, parts, see);
+}
+
+std::optional<DeviceFault>
+ReferenceRun::look(const BuiltKernel& reference, const ReferenceCase& reference_case, Parts parts,
+                   const std::function<void(std::span<const Seen>)>& see) {
   clear_arena();
   std::uint64_t offset = 0;
-  const RunCase run_case = place(reference_case, parts, offset);
-  StageOutcome ran = run(on_device_.reference, {run_case});
+  const RunCase run_case = place(reference, reference_case, parts, offset);
+  StageOutcome ran = run(reference, {run_case});
   if (ran.fault) {
     return std::move(ran.fault);
   }
@@ -220,6 +226,36 @@ std::int64_t input_elements(const tasks::Task& task, const tasks::Shape& shape) 
 
 std::uint64_t poison_salt(std::uint64_t seed) {
   return seed * 0x9e3779b97f4a7c15ULL; // any function that changes with the seed
+}
+
+std::uint64_t nth_seed(std::uint64_t first, int i) {
+  return tasks::spread_seed(first + static_cast<std::uint64_t>(i));
+}
+
+ErrorRatios ratios_of(const tasks::Task& task, const tasks::Shape& shape,
+                      const ReferenceAnswer& answer, const tasks::HostTensors& outputs) {
+  const auto as_doubles = [](const tasks::HostTensor& tensor) {
+    return std::span(reinterpret_cast<const double*>(tensor.bytes.data()),
+                     tensor.bytes.size() / sizeof(double));
+  };
+  ErrorRatios worst;
+  for (const auto& [name, output] : outputs) {
+    Comparison comparison;
+    comparison.tensor = name;
+    comparison.dtype = output.dtype;
+    comparison.shape = output.extents;
+    comparison.got = output.bytes;
+    comparison.model = error_model(task, shape);
+    const auto magnitude = answer.magnitudes.find(name);
+    if (magnitude == answer.magnitudes.end()) {
+      comparison.expected_exact = answer.outputs.at(name).bytes;
+    } else {
+      comparison.expected = as_doubles(answer.outputs.at(name));
+      comparison.magnitude = as_doubles(magnitude->second);
+    }
+    worst.add(error_ratios(comparison));
+  }
+  return worst;
 }
 
 } // namespace winnow::evaluators

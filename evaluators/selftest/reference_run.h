@@ -60,6 +60,11 @@ public:
   std::optional<DeviceFault> look(const ReferenceCase& reference_case, Parts parts,
                                   const std::function<void(std::span<const Seen>)>& see);
 
+  /// The same with another build of reference.cu.
+  std::optional<DeviceFault> look(const BuiltKernel& reference, const ReferenceCase& reference_case,
+                                  Parts parts,
+                                  const std::function<void(std::span<const Seen>)>& see);
+
   /// Asks the device's judge about outputs in this process, or in the arena. Throws Error when the
   /// judge cannot answer.
   JudgeReply judge(const tasks::Shape& shape, std::uint64_t seed, std::uint64_t salt,
@@ -69,7 +74,8 @@ public:
 
 private:
   /// Assigns the case's buffers their ranges in the arena and writes the inputs there.
-  RunCase place(const ReferenceCase& reference_case, Parts parts, std::uint64_t& offset) const;
+  RunCase place(const BuiltKernel& reference, const ReferenceCase& reference_case, Parts parts,
+                std::uint64_t& offset) const;
   void clear_arena();
   ReferenceAnswer take(const RunCase& run_case) const;
   std::vector<Seen> parts_of(const RunCase& run_case) const;
@@ -94,5 +100,13 @@ std::vector<tasks::Shape> shapes_for(const tasks::Task& task, const std::string&
 std::int64_t input_elements(const tasks::Task& task, const tasks::Shape& shape);
 
 std::uint64_t poison_salt(std::uint64_t seed);
+
+/// Seed number `i` of a selftest. Both halves differ from those of the others, because the upper
+/// half alone decides what all launches of a turn share.
+std::uint64_t nth_seed(std::uint64_t first, int i);
+
+/// How far `outputs` of the task's dtypes are from the answer, for the worst of them.
+ErrorRatios ratios_of(const tasks::Task& task, const tasks::Shape& shape,
+                      const ReferenceAnswer& answer, const tasks::HostTensors& outputs);
 
 } // namespace winnow::evaluators

@@ -2,11 +2,13 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "evaluators/selftest/every_shape_trial.h"
-#include "evaluators/selftest/honest_trial.h"
+#include "evaluators/selftest/kernel_trial.h"
 #include "evaluators/selftest/memory_need.h"
 #include "evaluators/selftest/module_trial.h"
 #include "evaluators/selftest/mutant_trial.h"
+#include "evaluators/selftest/narrow_trial.h"
 #include "evaluators/selftest/operation_count.h"
 #include "evaluators/selftest/reference_run.h"
 #include "tasks/doubts.h"
@@ -24,6 +26,31 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxVariants = 64; // per honest file
 constexpr const char* kHonestFolder = "honest";
+constexpr const char* kWrongFolder = "wrong";
+
+std::vector<fs::path> kernel_files(const fs::path& folder) {
+  std::vector<fs::path> files;
+  if (fs::is_directory(folder)) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+      if (entry.path().extension() == ".cu") {
+        files.push_back(entry.path());
+      }
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// A kernel that was never judged is not known to be wrong.
+void require_judged(const KernelResult& result) {
+  using enum tasks::Verdict;
+  const tasks::Verdict verdict = result.verdict;
+  if (verdict == BadPlan || verdict == CompileError || verdict == OverLimit ||
+      verdict == Infrastructure) {
+    throw Error(fmt::format("{} was not judged: {}", result.file, result.detail),
+                "correct this file of the task, so that it runs and gives wrong answers");
+  }
+}
 
 tasks::KernelFile load_kernel_file(const fs::path& path) {
   tasks::KernelFileResult parsed =
@@ -117,11 +144,11 @@ std::vector<MutantResult> Selftest::mutants() {
   return results;
 }
 
-std::vector<HonestResult> Selftest::honest() {
+std::vector<KernelResult> Selftest::honest() {
   const std::vector<fs::path> files = honest_files(on_device_->task.folder);
   const AheadCompiler ahead(*on_device_->host, on_device_->task, files);
-  HonestTrial trial(*on_device_, *runner_, options_);
-  std::vector<HonestResult> results{
+  KernelTrial trial(*on_device_, *runner_, options_);
+  std::vector<KernelResult> results{
       on_device_->task.torch
           ? module_ ? *module_ : ModuleTrial(*on_device_, *runner_, options_).run().honest
           : trial.reference()};
@@ -131,11 +158,41 @@ std::vector<HonestResult> Selftest::honest() {
     tell("honest kernels, " + name);
     bool is_timed = false;
     for (const tasks::ParameterChoice& choice : variants_of(file)) {
-      HonestResult& result = results.emplace_back(trial.kernel(file, choice, name));
-      if (!is_timed && result.state == HonestResult::State::Accepted) {
+      KernelResult& result = results.emplace_back(trial.kernel(file, choice, name));
+      if (!is_timed && result.state == KernelResult::State::Accepted) {
         trial.time(file, choice, result);
         is_timed = true;
       }
+    }
+  }
+  return results;
+}
+
+std::vector<NarrowResult> Selftest::narrowed() {
+  if (tasks::narrowings_of(on_device_->task).empty()) {
+    return {};
+  }
+  tell("narrowed intermediates");
+  return NarrowTrial(*on_device_, *runner_, options_).run();
+}
+
+std::vector<KernelResult> Selftest::wrong() {
+  KernelTrial trial(*on_device_, *runner_, options_);
+  std::vector<KernelResult> results;
+  for (const fs::path& path : kernel_files(on_device_->task.folder / kWrongFolder)) {
+    const std::string name = path.lexically_relative(on_device_->task.folder).string();
+    if (wrong_kernel_kind(name).empty()) {
+      throw UsageError(fmt::format("{}: the name tells no kind of mistake", path.string()),
+                       "begin the name with one of " + join(wrong_kernel_kinds(), ", "));
+    }
+    const tasks::KernelFile file = load_kernel_file(path);
+    tell("wrong kernels, " + name);
+    for (const tasks::ParameterChoice& choice : variants_of(file)) {
+      KernelResult& result = results.emplace_back(trial.kernel(file, choice, name));
+      if (result.state == KernelResult::State::Accepted) {
+        trial.judge_as_candidate(file, choice, result);
+      }
+      require_judged(result);
     }
   }
   return results;
@@ -163,17 +220,23 @@ JudgeReply Selftest::judge(const tasks::Shape& shape, std::uint64_t seed,
   return runner_->judge(shape, seed, poison_salt(seed), outputs);
 }
 
+const std::vector<std::string>& wrong_kernel_kinds() {
+  static const std::vector<std::string> kinds{"fixed_shift", "one_pass", "early_stop",
+                                              "fixed_capacity", "narrow"};
+  return kinds;
+}
+
+std::string wrong_kernel_kind(const std::string& file) {
+  const std::string name = fs::path(file).filename().string();
+  const auto& kinds = wrong_kernel_kinds();
+  const auto kind = std::find_if(kinds.begin(), kinds.end(), [&](const std::string& known) {
+    return name.starts_with(known + "_") || name == known + ".cu";
+  });
+  return kind == kinds.end() ? "" : *kind;
+}
+
 std::vector<fs::path> honest_files(const fs::path& task_folder) {
-  std::vector<fs::path> files;
-  const fs::path folder = task_folder / kHonestFolder;
-  if (fs::is_directory(folder)) {
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-      if (entry.path().extension() == ".cu") {
-        files.push_back(entry.path());
-      }
-    }
-  }
-  std::sort(files.begin(), files.end());
+  std::vector<fs::path> files = kernel_files(task_folder / kHonestFolder);
   if (fs::exists(task_folder / "baseline.cu")) {
     files.insert(files.begin(), task_folder / "baseline.cu");
   }

@@ -1,9 +1,11 @@
 #pragma once
 
 #include "evaluators/evaluation/evaluator.h"
+#include "evaluators/judge/compare.h"
 #include "evaluators/worker/protocol.h"
 #include "tasks/inputs/host_tensor.h"
 #include "tasks/mutants.h"
+#include "tasks/narrowing.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -46,10 +48,30 @@ struct MutantResult {
 };
 std::string_view to_string(MutantResult::State state);
 
-/// The result of one correct kernel with one choice of parameters, at every shape of the device.
-struct HonestResult {
+/// The result of one reference with narrowed intermediates at one shape.
+struct NarrowResult {
+  enum class State : std::uint8_t { Rejected, Accepted, NotApplicable };
+  tasks::Narrowing narrowing;
+  State state = State::NotApplicable; ///< NotApplicable: the rounding changes no answer
+  std::string shape_id;
+  tasks::Verdict verdict = tasks::Verdict::NotJudged;
+  ErrorRatios ratios; ///< Rejected: of the inputs that rejected it. Accepted: of all inputs
+};
+std::string_view to_string(NarrowResult::State state);
+/// Whether the task tells the truth about it: accepted if task.toml allows it, else rejected.
+bool is_as_stated(const NarrowResult& result);
+
+/// The errors of a kernel at one search shape, with the first seed.
+struct MeasuredErrors {
+  std::string shape_id;
+  ErrorRatios ratios;
+};
+
+/// The result of one kernel file with one choice of parameters, at every shape of the device.
+struct KernelResult {
   enum class State : std::uint8_t { Accepted, Rejected, Unsupported };
-  /// "baseline.cu" or "honest/kahan.cu"; "reference.cu" stands for its answers, rounded once;
+  /// "baseline.cu", "honest/kahan.cu" or "wrong/fixed_shift.cu"; "reference.cu" stands for its
+  /// answers, rounded once;
   /// "reference.py in its own dtypes" for the answers of a PyTorch module.
   std::string file;
   tasks::ParameterChoice parameters;
@@ -57,8 +79,10 @@ struct HonestResult {
   int cases = 0;              ///< judged pairs of shape and seed
   double max_error_ratio = 0; ///< over all cases
   std::string detail;         ///< unless accepted: the reason and the shape
+  tasks::Verdict verdict = tasks::Verdict::Correct;
+  std::vector<MeasuredErrors> measured = {}; ///< of kernel files that ran at search shapes
 };
-std::string_view to_string(HonestResult::State state);
+std::string_view to_string(KernelResult::State state);
 
 /// The outputs of reference.cu, not rounded.
 struct ReferenceAnswer {
@@ -86,7 +110,14 @@ public:
   /// file in the task's folder honest/. Also times the first variant of each file and rejects it if
   /// it is faster than the task's `operations` and `bytes` allow. Throws Error when a file cannot
   /// be parsed or the judge fails.
-  std::vector<HonestResult> honest();
+  std::vector<KernelResult> honest();
+  /// Judges references with narrowed intermediates (tasks/narrowing.h). Throws Error when the
+  /// reference or the judge fails.
+  std::vector<NarrowResult> narrowed();
+  /// Judges every variant of each kernel file in the task's folder wrong/ as an honest kernel and,
+  /// if it passes, as a candidate. All must be rejected. Throws Error when a file does not compile
+  /// or its name begins with none of wrong_kernel_kinds().
+  std::vector<KernelResult> wrong();
   /// Probable mistakes in task.toml: tasks::doubts_of(), and `operations` that do not fit the loads
   /// and stores of reference.cu.
   std::vector<std::string> doubts();
@@ -103,8 +134,13 @@ private:
   SelftestOptions options_;
   std::unique_ptr<TaskOnDevice> on_device_;
   std::unique_ptr<ReferenceRun> runner_;
-  std::optional<HonestResult> module_; ///< of a task with a TorchReference, after mutants()
+  std::optional<KernelResult> module_; ///< of a task with a TorchReference, after mutants()
 };
+
+/// The kinds of mistake that a file in wrong/ may show, as its name begins: "fixed_shift".
+const std::vector<std::string>& wrong_kernel_kinds();
+/// The kind of "wrong/fixed_shift_20.cu"; empty: none.
+std::string wrong_kernel_kind(const std::string& file);
 
 /// The kernel files that the task declares correct: baseline.cu, then honest/*.cu by name.
 std::vector<std::filesystem::path> honest_files(const std::filesystem::path& task_folder);

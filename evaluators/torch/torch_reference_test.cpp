@@ -179,9 +179,9 @@ TEST_F(TorchReference, IsTestedByWrongModules) {
                                                                   {"batch mean", absent},
                                                                   {"operands in tf32", absent},
                                                                   {"operands in bf16", absent}}));
-  const std::vector<HonestResult> honest = selftest.honest();
+  const std::vector<KernelResult> honest = selftest.honest();
   ASSERT_EQ(honest.size(), 1U) << "the task has no baseline.cu";
-  EXPECT_EQ(honest[0].state, HonestResult::State::Accepted) << honest[0].detail;
+  EXPECT_EQ(honest[0].state, KernelResult::State::Accepted) << honest[0].detail;
   EXPECT_EQ(honest[0].cases, 2 * 5); // seeds and shapes
 }
 

@@ -7,6 +7,7 @@
 #include "harness/baseline/torch_process.h"
 #include "harness/config/duration.h"
 #include "store/text_table.h"
+#include "tasks/narrowing.h"
 
 #include <algorithm>
 #include <atomic>
@@ -128,7 +129,7 @@ void BaselineTable::compile_ahead(std::vector<tasks::Task> tasks) {
         return;
       }
       compile(task, task.baseline, "baseline.cu");
-      compile(tasks::reference_view(task), task.reference, "reference.cu");
+      compile(tasks::reference_view(task), tasks::plain_reference(task), "reference.cu");
     }
   });
 }

@@ -26,6 +26,7 @@ struct SelftestCommand {
   AgreementOptions agreement;
   bool write_golden = false;
   bool json = false;
+  bool verbose = false;
 };
 
 std::vector<tasks::Task> chosen_tasks(const SelftestCommand& command) {
@@ -60,8 +61,11 @@ TaskSelftest prove(const tasks::Task& task, const SelftestCommand& command,
   result.doubts = selftest.doubts();
   say(activity, task.name, "mutants");
   result.mutants = selftest.mutants();
+  say(activity, task.name, "narrowed intermediates");
+  result.narrowed = selftest.narrowed();
   say(activity, task.name, "honest kernels");
   result.honest = selftest.honest();
+  result.wrong = selftest.wrong();
   activity.count(task.name);
   if (task.torch) {
     result.is_module = true;
@@ -119,7 +123,8 @@ ExitCode selftest(SelftestCommand command) {
   }
   SelftestReport report{device.kind, device.name, command.options.seed, {}};
   const bool proven = prove_all(command, host, report);
-  std::cout << (command.json ? to_json_text(report) : to_text(report)) << std::flush;
+  std::cout << (command.json ? to_json_text(report) : to_text(report, command.verbose))
+            << std::flush;
   return proven ? ExitCode::Done : ExitCode::NotCorrect;
 }
 
@@ -148,7 +153,10 @@ void add_options(CLI::App& sub, SelftestCommand& command) {
       "--write-golden", command.write_golden,
       "write PyTorch's answers at the tiny shapes to golden.json of each task if they agree "
       "with reference.cu; prove nothing else");
-  sub.add_flag("--json", command.json, "one JSON document, schema winnow.selftest, version 2");
+  sub.add_flag("--verbose", command.verbose,
+               "also print the errors of each narrowed intermediate and each kernel at the search "
+               "shapes, to choose a tolerance between them (--json always has them)");
+  sub.add_flag("--json", command.json, "one JSON document, schema winnow.selftest, version 3");
 }
 
 } // namespace

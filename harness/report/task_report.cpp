@@ -5,6 +5,7 @@
 #include "tasks/doubts.h"
 #include "tasks/inputs/generator_text.h"
 #include "tasks/memorisable.h"
+#include "tasks/narrowing.h"
 
 #include <algorithm>
 
@@ -66,12 +67,13 @@ std::string tolerance_line(const json& tolerance) {
     return "tolerance: exact";
   }
   const double absolute = store::number_at(tolerance, "absolute");
+  const std::string allowed = text_at(tolerance, "allowed");
   return fmt::format("tolerance ({}): ({}) * epsilon({}) * magnitude + half a unit in the last "
-                     "place{}; rms ({})",
+                     "place{}; rms ({}){}",
                      text_at(tolerance, "precision"), text_at(tolerance, "multiple"),
                      text_at(tolerance, "accumulate"),
                      absolute > 0 ? fmt::format(" + {:g}", absolute) : "",
-                     text_at(tolerance, "norm_multiple"));
+                     text_at(tolerance, "norm_multiple"), allowed.empty() ? "" : "; " + allowed);
 }
 
 /// Why boards will rank no kernel of the task, and probable mistakes, for each kind of device. A
@@ -187,7 +189,8 @@ json task_json(const tasks::Task& task) {
                            {"multiple", task.tolerance.multiple.text()},
                            {"norm_multiple", task.tolerance.norm_multiple.text()},
                            {"absolute", task.tolerance.absolute},
-                           {"nan", task.tolerance.nan_allowed}};
+                           {"nan", task.tolerance.nan_allowed},
+                           {"allowed", tasks::allowed_text(task.tolerance)}};
   for (const char* list : {"axes", "scalars", "tensors", "shapes"}) {
     document[list] = json::array();
   }

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -13,8 +15,9 @@
 namespace winnow::harness {
 namespace {
 
-using evaluators::HonestResult;
+using evaluators::KernelResult;
 using evaluators::MutantResult;
+using evaluators::NarrowResult;
 using nlohmann::json;
 
 template <typename Result>
@@ -39,6 +42,55 @@ std::string cell(const TaskSelftest& selftest, tasks::MutantKind kind) {
   return text;
 }
 
+/// The worst result of all narrowed intermediates with this format.
+std::string narrow_cell(const TaskSelftest& selftest, tasks::Precision format) {
+  std::string text = "-";
+  for (const NarrowResult& result : selftest.narrowed) {
+    if (result.narrowing.format != format || result.state == NarrowResult::State::NotApplicable) {
+      continue;
+    }
+    if (!is_as_stated(result)) {
+      return fmt::format("{} {}", result.narrowing.is_allowed ? "REFUSED" : "ACCEPTED",
+                         result.narrowing.name);
+    }
+    if (text == "-" || result.narrowing.is_allowed) {
+      text = result.narrowing.is_allowed ? "allowed " + result.narrowing.name : "rejected";
+    }
+  }
+  return text;
+}
+
+/// Rejected or accepted, over all wrong kernels of one kind.
+std::string wrong_cell(const TaskSelftest& selftest, const std::string& kind) {
+  std::string text = "-";
+  for (const KernelResult& result : selftest.wrong) {
+    if (evaluators::wrong_kernel_kind(result.file) != kind ||
+        result.state == KernelResult::State::Unsupported) {
+      continue;
+    }
+    if (result.state == KernelResult::State::Accepted) {
+      return "ACCEPTED " + result.file;
+    }
+    text = "rejected";
+  }
+  return text;
+}
+
+/// Adds a row with a cell for each task. Leaves it out if no task has such a result.
+void add_row(const SelftestReport& report, std::string title,
+             const std::function<std::string(const TaskSelftest&)>& cell_of,
+             store::TextTable& table) {
+  std::vector<std::string> row{std::move(title)};
+  bool exists = false;
+  for (const TaskSelftest& selftest : report.tasks) {
+    row.push_back(cell_of(selftest));
+    exists = exists || row.back() != "-";
+  }
+  if (exists) {
+    table.rows.push_back(std::move(row));
+  }
+}
+
 std::string mutant_table(const SelftestReport& report) {
   store::TextTable table;
   table.splits = true;
@@ -47,15 +99,19 @@ std::string mutant_table(const SelftestReport& report) {
     table.columns.push_back({selftest.task});
   }
   for (const tasks::MutantKind kind : tasks::all_mutant_kinds()) {
-    table.rows.push_back({std::string(to_string(kind))});
-    bool exists = false;
-    for (const TaskSelftest& selftest : report.tasks) {
-      table.rows.back().push_back(cell(selftest, kind));
-      exists = exists || table.rows.back().back() != "-";
-    }
-    if (!exists) {
-      table.rows.pop_back();
-    }
+    add_row(
+        report, std::string(to_string(kind)),
+        [kind](const TaskSelftest& selftest) { return cell(selftest, kind); }, table);
+  }
+  for (const tasks::Precision format : tasks::all_precisions()) {
+    add_row(
+        report, fmt::format("intermediates as {}", to_string(format)),
+        [format](const TaskSelftest& selftest) { return narrow_cell(selftest, format); }, table);
+  }
+  for (const std::string& kind : evaluators::wrong_kernel_kinds()) {
+    add_row(
+        report, fmt::format("wrong/{}_*.cu", kind),
+        [&kind](const TaskSelftest& selftest) { return wrong_cell(selftest, kind); }, table);
   }
   return to_aligned_text(table, 0);
 }
@@ -92,13 +148,80 @@ std::string every_shape_line(const TaskSelftest& selftest) {
                            nearest->shape_id);
 }
 
-std::string honest_lines(const TaskSelftest& selftest) {
+std::string ratios_text(const evaluators::ErrorRatios& ratios) {
+  return fmt::format("rms {:.3g} of its limit, largest element {:.3g}", ratios.norm,
+                     ratios.element);
+}
+
+std::string narrow_line(const NarrowResult& result) {
+  return fmt::format("    {} at {}: {}{}, {}\n", to_string(result.narrowing), result.shape_id,
+                     to_string(result.state),
+                     result.narrowing.is_allowed ? " (task.toml allows it)" : "",
+                     ratios_text(result.ratios));
+}
+
+double larger_ratio(const NarrowResult& result) {
+  return std::max(result.ratios.element, result.ratios.norm);
+}
+
+std::string narrow_lines(const TaskSelftest& selftest, bool verbose) {
+  std::map<NarrowResult::State, int> counts;
+  const NarrowResult* nearest = nullptr;
+  std::string text;
+  for (const NarrowResult& result : selftest.narrowed) {
+    ++counts[result.state];
+    if (verbose || !is_as_stated(result)) {
+      text += narrow_line(result);
+    }
+    if (result.state == NarrowResult::State::Rejected &&
+        (nearest == nullptr || larger_ratio(result) < larger_ratio(*nearest))) {
+      nearest = &result;
+    }
+  }
+  if (selftest.narrowed.empty()) {
+    return "";
+  }
+  return fmt::format("  narrowed intermediates: {} rejected, {} accepted{}\n",
+                     counts[NarrowResult::State::Rejected], counts[NarrowResult::State::Accepted],
+                     nearest == nullptr
+                         ? ""
+                         : fmt::format("; the least error that is rejected is {:.3g} times the "
+                                       "limit ({} at {})",
+                                       larger_ratio(*nearest), to_string(nearest->narrowing),
+                                       nearest->shape_id)) +
+         text;
+}
+
+std::string measured_lines(const KernelResult& result) {
+  std::string text;
+  for (const evaluators::MeasuredErrors& measured : result.measured) {
+    text += fmt::format("    {} {}at {}: {}\n", result.file,
+                        result.parameters.empty() ? ""
+                                                  : tasks::parameters_text(result.parameters) + " ",
+                        measured.shape_id, ratios_text(measured.ratios));
+  }
+  return text;
+}
+
+std::string wrong_lines(const TaskSelftest& selftest) {
+  std::string text;
+  for (const KernelResult& result : selftest.wrong) {
+    const std::string parameters = tasks::parameters_text(result.parameters);
+    text += fmt::format("    {}{}{} {}{}\n", result.file, parameters.empty() ? "" : " ", parameters,
+                        to_string(result.state),
+                        result.detail.empty() ? "" : ": " + store::on_one_line(result.detail));
+  }
+  return text.empty() ? "" : "  wrong kernels:\n" + text;
+}
+
+std::string honest_lines(const TaskSelftest& selftest, bool verbose) {
   std::string text;
   double worst = 0;
   int cases = 0;
-  for (const HonestResult& result : selftest.honest) {
+  for (const KernelResult& result : selftest.honest) {
     cases += result.cases;
-    if (result.state == HonestResult::State::Accepted) {
+    text += verbose ? measured_lines(result) : "";
+    if (result.state == KernelResult::State::Accepted) {
       worst = std::max(worst, result.max_error_ratio);
       continue;
     }
@@ -108,7 +231,7 @@ std::string honest_lines(const TaskSelftest& selftest) {
   }
   return fmt::format("  honest kernels: {} of {} accepted in {} cases, with an error of at most "
                      "{:.3g} of the limit\n",
-                     count_of(selftest.honest, HonestResult::State::Accepted),
+                     count_of(selftest.honest, KernelResult::State::Accepted),
                      selftest.honest.size(), cases, worst) +
          text;
 }
@@ -134,13 +257,14 @@ std::string warning_lines(const TaskSelftest& selftest) {
   return text;
 }
 
-std::string task_lines(const TaskSelftest& selftest) {
+std::string task_lines(const TaskSelftest& selftest, bool verbose) {
   return fmt::format("{}: {}\n  mutants: {} rejected, {} accepted (counted for each mutant "
                      "on each set of shapes, or on each shape)\n",
                      selftest.task, is_proven(selftest) ? "proven" : "NOT PROVEN",
                      count_of(selftest.mutants, MutantResult::State::Rejected),
                      count_of(selftest.mutants, MutantResult::State::Accepted)) +
-         accepted_mutants(selftest) + every_shape_line(selftest) + honest_lines(selftest) +
+         accepted_mutants(selftest) + every_shape_line(selftest) + narrow_lines(selftest, verbose) +
+         honest_lines(selftest, verbose) + wrong_lines(selftest) +
          (selftest.is_module ? "  the reference is the module in reference.py\n"
                              : reference_lines(selftest.reference)) +
          warning_lines(selftest);
@@ -162,29 +286,54 @@ json mutant_json(const MutantResult& result) {
           {"why", result.why}};
 }
 
-json honest_json(const HonestResult& result) {
+json narrow_json(const NarrowResult& result) {
+  return {{"intermediate", result.narrowing.name},
+          {"format", to_string(result.narrowing.format)},
+          {"allowed", result.narrowing.is_allowed},
+          {"state", to_string(result.state)},
+          {"shape_id", result.shape_id},
+          {"verdict", to_string(result.verdict)},
+          {"rms_ratio", finite(result.ratios.norm)},
+          {"element_ratio", finite(result.ratios.element)}};
+}
+
+json measured_json(const KernelResult& result) {
+  json all = json::array();
+  for (const evaluators::MeasuredErrors& measured : result.measured) {
+    all.push_back({{"shape_id", measured.shape_id},
+                   {"rms_ratio", finite(measured.ratios.norm)},
+                   {"element_ratio", finite(measured.ratios.element)}});
+  }
+  return all;
+}
+
+json kernel_json(const KernelResult& result) {
   return {{"file", result.file},
           {"parameters", result.parameters},
           {"state", to_string(result.state)},
           {"cases", result.cases},
+          {"verdict", to_string(result.verdict)},
           {"max_error_ratio", finite(result.max_error_ratio)},
+          {"measured", measured_json(result)},
           {"detail", result.detail}};
 }
 
 json task_json(const TaskSelftest& selftest) {
-  json mutants = json::array(), honest = json::array();
-  for (const MutantResult& result : selftest.mutants) {
-    mutants.push_back(mutant_json(result));
-  }
-  for (const HonestResult& result : selftest.honest) {
-    honest.push_back(honest_json(result));
-  }
+  const auto list = [](const auto& results, const auto& to_json) {
+    json all = json::array();
+    for (const auto& result : results) {
+      all.push_back(to_json(result));
+    }
+    return all;
+  };
   const ReferenceAgreement& reference = selftest.reference;
   return {{"task", selftest.task},
           {"task_digest", selftest.digest},
           {"proven", is_proven(selftest)},
-          {"mutants", mutants},
-          {"honest", honest},
+          {"mutants", list(selftest.mutants, mutant_json)},
+          {"narrowed", list(selftest.narrowed, narrow_json)},
+          {"honest", list(selftest.honest, kernel_json)},
+          {"wrong", list(selftest.wrong, kernel_json)},
           {"memorisable", selftest.memorisable},
           {"warnings", warnings(selftest)},
           {"reference",
@@ -201,18 +350,21 @@ json task_json(const TaskSelftest& selftest) {
 bool is_proven(const TaskSelftest& selftest) {
   return count_of(selftest.mutants, MutantResult::State::Accepted) == 0 &&
          count_of(selftest.mutants, MutantResult::State::Rejected) > 0 &&
-         count_of(selftest.honest, HonestResult::State::Rejected) == 0 &&
-         count_of(selftest.honest, HonestResult::State::Accepted) > 0 &&
+         std::all_of(selftest.narrowed.begin(), selftest.narrowed.end(),
+                     [](const NarrowResult& result) { return is_as_stated(result); }) &&
+         count_of(selftest.wrong, KernelResult::State::Accepted) == 0 &&
+         count_of(selftest.honest, KernelResult::State::Rejected) == 0 &&
+         count_of(selftest.honest, KernelResult::State::Accepted) > 0 &&
          (selftest.is_module || selftest.reference.state == ReferenceAgreement::State::Agrees);
 }
 
-std::string to_text(const SelftestReport& report) {
+std::string to_text(const SelftestReport& report, bool verbose) {
   std::string text = mutant_table(report) + "\n";
   std::size_t honest = 0, accepted = 0, proven = 0;
   for (const TaskSelftest& selftest : report.tasks) {
-    text += task_lines(selftest);
+    text += task_lines(selftest, verbose);
     honest += selftest.honest.size();
-    accepted += count_of(selftest.honest, HonestResult::State::Accepted);
+    accepted += count_of(selftest.honest, KernelResult::State::Accepted);
     proven += is_proven(selftest) ? 1U : 0U;
   }
   return text + fmt::format("{} of {} tasks proven, {} of {} honest kernels accepted, on {} ({}), "
@@ -227,7 +379,7 @@ std::string to_json_text(const SelftestReport& report) {
     tasks.push_back(task_json(selftest));
   }
   const json document{{"schema", "winnow.selftest"},
-                      {"version", 2},
+                      {"version", 3},
                       {"device", report.device},
                       {"device_name", report.device_name},
                       {"seed", std::to_string(report.seed)},

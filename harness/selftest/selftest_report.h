@@ -13,7 +13,9 @@ struct TaskSelftest {
   std::string task;
   std::string digest;
   std::vector<evaluators::MutantResult> mutants;
-  std::vector<evaluators::HonestResult> honest;
+  std::vector<evaluators::NarrowResult> narrowed;
+  std::vector<evaluators::KernelResult> honest;
+  std::vector<evaluators::KernelResult> wrong; ///< the files of wrong/
   ReferenceAgreement reference;
   bool is_module = false;  ///< the reference is a PyTorch module, so nothing must agree with it
   std::string memorisable; ///< tasks::why_timings_can_be_memorised() on this device
@@ -25,8 +27,9 @@ struct TaskSelftest {
 /// figures, timings that can be memorised, a tolerance far above the error of every honest kernel.
 std::vector<std::string> warnings(const TaskSelftest& selftest);
 
-/// True if no mutant is accepted and some are rejected, no honest kernel is rejected and some are
-/// accepted, and reference.cu agrees with reference.py or reference.py is the reference.
+/// True if no mutant is accepted and some are rejected, each narrowed intermediate is accepted or
+/// rejected as the task says, no honest kernel is rejected and some are accepted, no wrong kernel
+/// is accepted, and reference.cu agrees with reference.py or reference.py is the reference.
 bool is_proven(const TaskSelftest& selftest);
 
 struct SelftestReport {
@@ -36,9 +39,10 @@ struct SelftestReport {
   std::vector<TaskSelftest> tasks;
 };
 
-/// A table of mutants by task, then the other results of each task.
-std::string to_text(const SelftestReport& report);
-/// Schema "winnow.selftest", version 2.
+/// A table of mutants by task, then the other results of each task. `verbose`: with the errors of
+/// narrowed intermediates and of kernels at the search shapes.
+std::string to_text(const SelftestReport& report, bool verbose = false);
+/// Schema "winnow.selftest", version 3.
 std::string to_json_text(const SelftestReport& report);
 
 } // namespace winnow::harness

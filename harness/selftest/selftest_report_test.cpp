@@ -9,7 +9,7 @@
 namespace winnow::harness {
 namespace {
 
-using evaluators::HonestResult;
+using evaluators::KernelResult;
 using evaluators::MutantResult;
 using testing::HasSubstr;
 using testing::Not;
@@ -30,7 +30,7 @@ TaskSelftest proven_task() {
   selftest.mutants = {
       mutant(tasks::MutantKind::Zeros, tasks::ShapeSet::Tiny, MutantResult::State::Rejected),
       mutant(tasks::MutantKind::Mean, tasks::ShapeSet::Tiny, MutantResult::State::NotApplicable)};
-  selftest.honest = {{"baseline.cu", {{"BLOCK", 128}}, HonestResult::State::Accepted, 9, 0.5, ""}};
+  selftest.honest = {{"baseline.cu", {{"BLOCK", 128}}, KernelResult::State::Accepted, 9, 0.5, ""}};
   selftest.reference = {ReferenceAgreement::State::Agrees, "torch 9.9", 3, 3, {}, ""};
   return selftest;
 }
@@ -88,10 +88,64 @@ TEST(SelftestReport, SaysHowNearAMutantCameThatEveryShapeRejects) {
 TEST(SelftestReport, OneRejectedHonestKernelIsEnoughToFail) {
   TaskSelftest selftest = proven_task();
   selftest.honest.push_back(
-      {"honest/tree.cu", {{"FAN", 2}}, HonestResult::State::Rejected, 4, 2.5, "wrong at tiny/1"});
+      {"honest/tree.cu", {{"FAN", 2}}, KernelResult::State::Rejected, 4, 2.5, "wrong at tiny/1"});
   EXPECT_FALSE(is_proven(selftest));
   EXPECT_THAT(to_text({"cpu", "a cpu", 17, {selftest}}),
               HasSubstr("honest/tree.cu FAN=2 rejected: wrong at tiny/1"));
+}
+
+evaluators::NarrowResult narrowed(const std::string& name, tasks::Precision format, bool is_allowed,
+                                  evaluators::NarrowResult::State state) {
+  evaluators::NarrowResult result;
+  result.narrowing = {name, format, is_allowed};
+  result.state = state;
+  result.shape_id = "search/1";
+  result.ratios = {0.5, 3.25};
+  return result;
+}
+
+TEST(SelftestReport, NarrowedIntermediatesMustBeWhatTheTaskSays) {
+  using State = evaluators::NarrowResult::State;
+  TaskSelftest selftest = proven_task();
+  selftest.narrowed = {narrowed("term", tasks::Precision::F16, false, State::Rejected),
+                       narrowed("weight", tasks::Precision::F16, true, State::Accepted),
+                       narrowed("term", tasks::Precision::BF16, false, State::NotApplicable)};
+  EXPECT_TRUE(is_proven(selftest));
+  const SelftestReport report{"cpu", "a cpu", 17, {selftest}};
+  EXPECT_THAT(to_text(report), HasSubstr("intermediates as f16  allowed weight"));
+  EXPECT_THAT(to_text(report), Not(HasSubstr("intermediates as bf16")));
+  EXPECT_THAT(to_text(report),
+              HasSubstr("narrowed intermediates: 1 rejected, 1 accepted; the least error that is "
+                        "rejected is 3.25 times the limit (term as f16 at search/1)"));
+  EXPECT_THAT(to_text(report, true), HasSubstr("weight as f16 at search/1: accepted (task.toml "
+                                               "allows it), rms 3.25 of its limit"));
+  const auto document = nlohmann::json::parse(to_json_text(report));
+  const auto& first = document.at("tasks").at(0).at("narrowed").at(0);
+  EXPECT_EQ(first.at("intermediate"), "term");
+  EXPECT_EQ(first.at("rms_ratio"), 3.25);
+  EXPECT_EQ(first.at("element_ratio"), 0.5);
+
+  selftest.narrowed[0].state = State::Accepted;
+  EXPECT_FALSE(is_proven(selftest));
+  EXPECT_THAT(to_text({"cpu", "a cpu", 17, {selftest}}), HasSubstr("ACCEPTED term"));
+  selftest.narrowed[0].state = State::Rejected;
+  selftest.narrowed[1].state = State::Rejected;
+  EXPECT_FALSE(is_proven(selftest)) << "prompts would promise what the judge refuses";
+  EXPECT_THAT(to_text({"cpu", "a cpu", 17, {selftest}}), HasSubstr("REFUSED weight"));
+}
+
+TEST(SelftestReport, OneAcceptedWrongKernelIsEnoughToFail) {
+  TaskSelftest selftest = proven_task();
+  selftest.wrong = {{"wrong/narrow_terms.cu", {}, KernelResult::State::Rejected, 3, 2, "wrong"},
+                    {"wrong/one_pass.cu", {}, KernelResult::State::Unsupported, 0, 0, "asm"}};
+  EXPECT_TRUE(is_proven(selftest));
+  const std::string text = to_text({"cpu", "a cpu", 17, {selftest}});
+  EXPECT_THAT(text, HasSubstr("wrong/narrow_*.cu  rejected"));
+  EXPECT_THAT(text, HasSubstr("wrong/narrow_terms.cu rejected: wrong"));
+  selftest.wrong.front().state = KernelResult::State::Accepted;
+  EXPECT_FALSE(is_proven(selftest));
+  EXPECT_THAT(to_text({"cpu", "a cpu", 17, {selftest}}),
+              HasSubstr("ACCEPTED wrong/narrow_terms.cu"));
 }
 
 TEST(SelftestReport, WarnsOfTimingsThatCanBeMemorised) {
@@ -114,7 +168,7 @@ TEST(SelftestReport, WarnsOfATaskThatDoubtsItsOwnFigures) {
 
 TEST(SelftestReport, WarnsOfAToleranceFarAboveEveryHonestError) {
   TaskSelftest selftest = proven_task();
-  selftest.honest.push_back({"reference.cu", {}, HonestResult::State::Accepted, 9, 0.5, ""});
+  selftest.honest.push_back({"reference.cu", {}, KernelResult::State::Accepted, 9, 0.5, ""});
   selftest.honest.front().max_error_ratio = 0.0115;
   EXPECT_THAT(warnings(selftest), testing::ElementsAre(HasSubstr("is at most 0.011 of the limit")));
   selftest.honest.front().max_error_ratio = 0.2;
@@ -140,7 +194,7 @@ TEST(SelftestReport, NothingJudgedProvesNothing) {
 TEST(SelftestReport, JsonHasNoInfinities) {
   const auto document = nlohmann::json::parse(to_json_text({"cpu", "a cpu", 17, {proven_task()}}));
   EXPECT_EQ(document.at("schema"), "winnow.selftest");
-  EXPECT_EQ(document.at("version"), 2);
+  EXPECT_EQ(document.at("version"), 3);
   EXPECT_EQ(document.at("seed"), "17") << "text: more than a double holds";
   const auto& task = document.at("tasks").at(0);
   EXPECT_EQ(task.at("proven"), true);

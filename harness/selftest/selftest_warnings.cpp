@@ -8,17 +8,17 @@
 namespace winnow::harness {
 namespace {
 
-using evaluators::HonestResult;
+using evaluators::KernelResult;
 
 constexpr double kLoose = 0.1; // kernels of the catalogue reach 0.2
 
 /// The largest error of the honest kernels, relative to the limit; 0 if there is none.
 double worst_of_kernels(const TaskSelftest& selftest) {
   double worst = 0;
-  for (const HonestResult& result : selftest.honest) {
+  for (const KernelResult& result : selftest.honest) {
     // reference.cu rounds only once, so its error is the smallest
     const bool kernel = result.file != "reference.cu";
-    if (kernel && result.state == HonestResult::State::Accepted) {
+    if (kernel && result.state == KernelResult::State::Accepted) {
       worst = std::max(worst, result.max_error_ratio);
     }
   }

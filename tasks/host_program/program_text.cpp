@@ -6,6 +6,7 @@
 #include "tasks/host_program/expression_cpp.h"
 #include "tasks/host_program/plan_cpp.h"
 #include "tasks/inputs/input_generator.h"
+#include "tasks/narrowing.h"
 #include "tasks/plan/parameter_choices.h"
 
 #include <algorithm>
@@ -96,7 +97,7 @@ std::string reference_namespace(const KernelFile& file, const ParameterChoice& c
 }
 
 KernelFile parsed_reference(const Task& task) {
-  KernelFileResult parsed = parse_kernel_file(task.reference, "reference.cu");
+  KernelFileResult parsed = parse_kernel_file(plain_reference(task), "reference.cu");
   if (!parsed.kernel_file) {
     throw Error("task " + task.name + ": " + to_string(parsed.errors.front()));
   }

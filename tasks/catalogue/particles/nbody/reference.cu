@@ -10,17 +10,22 @@ extern "C" __global__ void reference(const float* active, const float* source, c
   if (i >= targets) {
     return;
   }
-  double sum[3] = {}, size[3] = {};
+  double sum[3] = {}, block[3] = {}, size[3] = {};
   for (long long j = 0; j < sources; ++j) {
     double d[3], square = softening;
     for (int c = 0; c < 3; ++c) {
-      d[c] = (double)source[3 * j + c] - active[3 * i + c];
-      square += d[c] * d[c];
+      d[c] = NARROW(difference, (double)source[3 * j + c] - active[3 * i + c]);
+      square += NARROW(square, d[c] * d[c]);
     }
-    const double factor = mass[j] / (square * sqrt(square));
+    const double factor = NARROW(factor, mass[j] / (square * sqrt(square)));
+    const bool is_last = j % 256 == 255 || j + 1 == sources; // of a block that a kernel adds up first
     for (int c = 0; c < 3; ++c) {
-      sum[c] += factor * d[c];
+      block[c] += NARROW(term, factor * d[c]);
       size[c] += fabs(factor * d[c]);
+      if (is_last) {
+        sum[c] += NARROW(partial_sum, block[c]);
+        block[c] = 0;
+      }
     }
   }
   for (int c = 0; c < 3; ++c) {

@@ -1,5 +1,6 @@
-#include "evaluators/selftest/honest_trial.h"
+#include "evaluators/selftest/kernel_trial.h"
 
+#include "base/parallel.h"
 #include "evaluators/evaluation/evaluation_run.h"
 #include "evaluators/evaluation/reference_check.h"
 #include "tasks/inputs/input_generator.h"
@@ -15,32 +16,39 @@ namespace {
 
 using tasks::Verdict;
 
-void reject(HonestResult& result, bool unsupported, std::string detail) {
-  result.state = unsupported ? HonestResult::State::Unsupported : HonestResult::State::Rejected;
+void reject(KernelResult& result, Verdict verdict, std::string detail) {
+  result.state = verdict == Verdict::Unsupported ? KernelResult::State::Unsupported
+                                                 : KernelResult::State::Rejected;
+  result.verdict = verdict;
   result.detail = std::move(detail);
+}
+
+void reject_plan(KernelResult& result, const std::vector<Diagnostic>& errors) {
+  reject(result, all_unsupported(errors) ? Verdict::Unsupported : Verdict::BadPlan,
+         to_string(errors.front()));
 }
 
 } // namespace
 
-std::string_view to_string(HonestResult::State state) {
+std::string_view to_string(KernelResult::State state) {
   switch (state) {
-  case HonestResult::State::Accepted:
+  case KernelResult::State::Accepted:
     return "accepted";
-  case HonestResult::State::Rejected:
+  case KernelResult::State::Rejected:
     return "rejected";
-  case HonestResult::State::Unsupported:
+  case KernelResult::State::Unsupported:
     return "unsupported";
   }
   return "unknown_state";
 }
 
-void HonestTrial::note_magnitude(const ReferenceRun::Seen& magnitude) {
+void KernelTrial::note_magnitude(const ReferenceRun::Seen& magnitude) {
   bool& has_some = has_magnitude_[magnitude.name];
   has_some = has_some || std::any_of(magnitude.bytes.begin(), magnitude.bytes.end(),
                                      [](std::byte byte) { return byte != std::byte{0}; });
 }
 
-std::string HonestTrial::zero_magnitudes() const {
+std::string KernelTrial::zero_magnitudes() const {
   std::string text;
   for (const auto& [name, has_some] : has_magnitude_) {
     if (!has_some) {
@@ -52,20 +60,20 @@ std::string HonestTrial::zero_magnitudes() const {
   return text;
 }
 
-void HonestTrial::add(const tasks::Shape& shape, const JudgeReply& reply,
-                      HonestResult& result) const {
+void KernelTrial::add(const tasks::Shape& shape, const JudgeReply& reply,
+                      KernelResult& result) const {
   ++result.cases;
   result.max_error_ratio = std::max(result.max_error_ratio, reply.max_error_ratio);
-  if (reply.verdict != Verdict::Correct && result.state == HonestResult::State::Accepted) {
-    reject(result, false,
+  if (reply.verdict != Verdict::Correct && result.state == KernelResult::State::Accepted) {
+    reject(result, reply.verdict,
            fmt::format("{} at {}: {}{}", to_string(reply.verdict), shape.id,
                        reply.mismatch ? mismatch_text(*reply.mismatch) : reply.detail,
                        zero_magnitudes()));
   }
 }
 
-HonestResult HonestTrial::reference() {
-  HonestResult result;
+KernelResult KernelTrial::reference() {
+  KernelResult result;
   result.file = "reference.cu";
   const tasks::Task& task = on_device_.task;
   for (const tasks::Shape& shape : shapes_for(task, on_device_.host->device.kind)) {
@@ -83,7 +91,7 @@ HonestResult HonestTrial::reference() {
                                       }
                                     });
     if (fault) {
-      reject(result, false, fmt::format("{}: {}", shape.id, fault->detail));
+      reject(result, fault->verdict, fmt::format("{}: {}", shape.id, fault->detail));
       return result;
     }
     add(shape, runner_.judge(shape, seed, poison_salt(seed), outputs), result);
@@ -91,9 +99,9 @@ HonestResult HonestTrial::reference() {
   return result;
 }
 
-HonestResult HonestTrial::kernel(const tasks::KernelFile& file,
+KernelResult KernelTrial::kernel(const tasks::KernelFile& file,
                                  const tasks::ParameterChoice& choice, const std::string& name) {
-  HonestResult result;
+  KernelResult result;
   result.file = name;
   result.parameters = choice;
   std::vector<Diagnostic> errors;
@@ -101,40 +109,48 @@ HonestResult HonestTrial::kernel(const tasks::KernelFile& file,
       file, on_device_.task, choice, shapes_for(on_device_.task, on_device_.host->device.kind),
       BuildMode::Plain, errors);
   if (!errors.empty()) {
-    reject(result, all_unsupported(errors), to_string(errors.front()));
+    reject_plan(result, errors);
     return result;
   }
   if (built.compiled.verdict != Verdict::Correct) {
-    reject(result, built.compiled.verdict == Verdict::Unsupported, built.compiled.detail);
+    reject(result, built.compiled.verdict, built.compiled.detail);
     return result;
   }
   for (const tasks::Shape& shape : shapes_for(on_device_.task, on_device_.host->device.kind)) {
-    if (result.state == HonestResult::State::Accepted) {
+    if (result.state == KernelResult::State::Accepted) {
       run_shape(built, shape, result);
     }
   }
   return result;
 }
 
-void HonestTrial::time(const tasks::KernelFile& file, const tasks::ParameterChoice& choice,
-                       HonestResult& result) {
+void KernelTrial::time(const tasks::KernelFile& file, const tasks::ParameterChoice& choice,
+                       KernelResult& result) {
   const tasks::Evaluation timed = EvaluationRun(on_device_, file, choice, Depth::Quick).run();
   if (timed.verdict == Verdict::Implausible) {
-    reject(result, false,
+    reject(result, Verdict::Implausible,
            fmt::format("implausible at {}; `operations` ({}) or `bytes` ({}) is too large",
                        timed.detail, tasks::place_of_key(on_device_.task, "operations"),
                        tasks::place_of_key(on_device_.task, "bytes")));
   }
 }
 
-std::vector<RunCase> HonestTrial::plan(const BuiltKernel& built, const tasks::Shape& shape,
-                                       HonestResult& result) const {
+void KernelTrial::judge_as_candidate(const tasks::KernelFile& file,
+                                     const tasks::ParameterChoice& choice, KernelResult& result) {
+  const tasks::Evaluation judged = EvaluationRun(on_device_, file, choice, Depth::Full).run();
+  if (judged.verdict != Verdict::Correct) {
+    reject(result, judged.verdict, fmt::format("{}: {}", to_string(judged.verdict), judged.detail));
+  }
+}
+
+std::vector<RunCase> KernelTrial::plan(const BuiltKernel& built, const tasks::Shape& shape,
+                                       KernelResult& result) const {
   std::vector<Diagnostic> errors, warnings;
   const auto plan =
       tasks::resolve_plan(*built.file, on_device_.task, shape, built.choice,
                           on_device_.host->device.facts, built.compiled.facts, errors, warnings);
   if (!plan) {
-    reject(result, all_unsupported(errors), to_string(errors.front()));
+    reject_plan(result, errors);
     return {};
   }
   std::uint64_t offset = 0;
@@ -142,7 +158,7 @@ std::vector<RunCase> HonestTrial::plan(const BuiltKernel& built, const tasks::Sh
   for (int i = 0; i < options_.seeds; ++i) {
     RunCase run_case;
     run_case.plan = *plan;
-    run_case.seed = tasks::spread_seed(options_.seed + static_cast<std::uint64_t>(i));
+    run_case.seed = nth_seed(options_.seed, i);
     run_case.salt = poison_salt(run_case.seed);
     run_case.outputs = output_slices(on_device_.task, shape, offset);
     cases.push_back(std::move(run_case));
@@ -150,8 +166,8 @@ std::vector<RunCase> HonestTrial::plan(const BuiltKernel& built, const tasks::Sh
   return cases;
 }
 
-void HonestTrial::run_shape(const BuiltKernel& built, const tasks::Shape& shape,
-                            HonestResult& result) {
+void KernelTrial::run_shape(const BuiltKernel& built, const tasks::Shape& shape,
+                            KernelResult& result) {
   const std::vector<RunCase> cases = plan(built, shape, result);
   if (cases.empty()) {
     return;
@@ -161,7 +177,7 @@ void HonestTrial::run_shape(const BuiltKernel& built, const tasks::Shape& shape,
   }
   const StageOutcome outcome = runner_.run(built, cases);
   if (outcome.fault) {
-    reject(result, outcome.fault->verdict == Verdict::Unsupported,
+    reject(result, outcome.fault->verdict,
            fmt::format("{} at {}: {}", to_string(outcome.fault->verdict), shape.id,
                        outcome.fault->detail));
     return;
@@ -169,6 +185,26 @@ void HonestTrial::run_shape(const BuiltKernel& built, const tasks::Shape& shape,
   for (const RunCase& run_case : cases) {
     add(shape, runner_.judge(shape, run_case.seed, run_case.salt, run_case.outputs), result);
   }
+  if (shape.set == tasks::ShapeSet::Search && !on_device_.task.torch) {
+    measure(shape, cases.front(), result);
+  }
+}
+
+void KernelTrial::measure(const tasks::Shape& shape, const RunCase& first, KernelResult& result) {
+  const tasks::Task& task = on_device_.task;
+  const ArenaView arena(on_device_.host->arena.fd());
+  tasks::HostTensors outputs;
+  for (const ArenaSlice& slice : first.outputs) {
+    tasks::HostTensor output = tasks::blank_tensor(*task.find_tensor(slice.tensor), task, shape);
+    copy_in_parts(arena.slice(slice.offset, slice.bytes), output.bytes);
+    outputs.emplace(slice.tensor, std::move(output));
+  }
+  auto known = answers_.find(shape.id);
+  if (known == answers_.end()) {
+    const ReferenceCase drawn{shape, tasks::draw_inputs(task, shape, first.seed)};
+    known = answers_.emplace(shape.id, runner_.answer(drawn)).first;
+  }
+  result.measured.push_back({shape.id, ratios_of(task, shape, known->second, outputs)});
 }
 
 } // namespace winnow::evaluators

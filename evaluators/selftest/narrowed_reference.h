@@ -1,0 +1,39 @@
+#pragma once
+
+#include "evaluators/evaluation/task_on_device.h"
+#include "tasks/narrowing.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace winnow::evaluators {
+
+/// reference.cu with intermediates that are rounded to coarser formats (tasks/narrowing.h). One
+/// module serves all narrowings of a task: a first launch, which each plan adds, tells the module
+/// what to round.
+class NarrowedReference {
+public:
+  /// Compiles reference.cu for these shapes. Throws Error.
+  NarrowedReference(TaskOnDevice& on_device, const std::vector<tasks::Shape>& shapes);
+
+  NarrowedReference(const NarrowedReference&) = delete; // its kernels point at its files
+  NarrowedReference& operator=(const NarrowedReference&) = delete;
+
+  /// The reference with this narrowing; valid as long as this object.
+  const BuiltKernel& with(const tasks::Narrowing& narrowing);
+
+private:
+  tasks::KernelFile file_for(const tasks::Narrowing& narrowing) const;
+
+  std::vector<std::string> names_;
+  tasks::KernelFile text_; ///< its marks are calls; its plan lacks the first launch
+  struct Variant {
+    tasks::KernelFile file;
+    BuiltKernel built;
+  };
+  Variant compiled_;                        ///< rounds one of them; the others share its module
+  std::map<std::string, Variant> variants_; ///< by to_string(Narrowing); `built` points at `file`
+};
+
+} // namespace winnow::evaluators
