@@ -7,7 +7,9 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <numeric>
+#include <unordered_map>
 
 namespace winnow::tasks {
 namespace {
@@ -17,6 +19,9 @@ constexpr std::int64_t kLongestBlock = 256;
 // Changes one element in about 1000. The stride is a prime that divides no usual row length, so
 // that the changed elements lie in different columns.
 constexpr std::int64_t kLeftOutStride = 1019;
+
+// A kernel with a fixed capacity has some room to spare.
+constexpr double kCapacityShare = 1.5;
 
 std::byte pattern_byte(std::uint64_t pattern, std::size_t offset) {
   return static_cast<std::byte>(pattern >> (offset % sizeof pattern * 8U));
@@ -148,6 +153,69 @@ std::string lay_out_for(HostTensor& tensor, std::int64_t row_elements, std::uint
   }
   tensor.bytes = std::move(laid_out);
   return "";
+}
+
+std::string stop_early(HostTensor& tensor, const HostTensor& other) {
+  double largest = -std::numeric_limits<double>::infinity();
+  for (std::int64_t i = 0; i < other.count(); ++i) {
+    largest = std::max(largest, other.at(i)); // leaves out NaN
+  }
+  const double enough = std::isfinite(largest) ? largest - std::abs(largest) * 0x1p-10 : largest;
+  const std::int64_t columns = tensor.extents.empty() ? 1 : tensor.extents.back();
+  bool changed = false;
+  for (std::int64_t row = 0; row < tensor.count(); row += columns) {
+    const double first = tensor.at(row);
+    std::int64_t i = row;
+    while (i < row + columns && !(tensor.at(i) >= enough)) {
+      ++i;
+    }
+    for (++i; i < row + columns; ++i) {
+      changed = changed || tensor.at(i) != first;
+      tensor.set(i, first);
+    }
+  }
+  return changed ? "" : "no row has a value as large as those of another draw before its end";
+}
+
+std::string move_surplus(HostTensor& tensor, const HostTensor& other, double limit) {
+  std::unordered_map<double, std::int64_t> counts;
+  std::int64_t most = 0;
+  for (std::int64_t i = 0; i < other.count(); ++i) {
+    most = std::max(most, ++counts[other.at(i)]);
+  }
+  const auto capacity = static_cast<std::int64_t>(kCapacityShare * static_cast<double>(most));
+  counts.clear();
+  bool changed = false;
+  for (std::int64_t i = 0; i < tensor.count(); ++i) {
+    const double index = tensor.at(i);
+    if (++counts[index] > capacity) {
+      const double next = index + 1 < limit ? index + 1 : 0;
+      changed = changed || next != index;
+      tensor.set(i, next);
+    }
+  }
+  return changed ? "" : "no index occurs 1.5 times as often as any of another draw";
+}
+
+std::string shorten_long_rows(HostTensor& tensor, const HostTensor& pointers,
+                              const HostTensor& other_pointers) {
+  const auto length = [](const HostTensor& of, std::int64_t row) {
+    return static_cast<std::int64_t>(of.at(row + 1) - of.at(row));
+  };
+  std::int64_t longest = 0;
+  for (std::int64_t row = 0; row + 1 < other_pointers.count(); ++row) {
+    longest = std::max(longest, length(other_pointers, row));
+  }
+  const auto capacity = static_cast<std::int64_t>(kCapacityShare * static_cast<double>(longest));
+  bool changed = false;
+  for (std::int64_t row = 0; row + 1 < pointers.count(); ++row) {
+    const auto begin = static_cast<std::int64_t>(pointers.at(row));
+    for (std::int64_t i = capacity; i < length(pointers, row); ++i) {
+      changed = changed || tensor.at(begin + i) != 0;
+      tensor.set(begin + i, 0);
+    }
+  }
+  return changed ? "" : "no row is 1.5 times as long as any of another draw";
 }
 
 double rounded_to_tf32(double value) {

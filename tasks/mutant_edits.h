@@ -39,6 +39,21 @@ std::string poison_tail(HostTensor& tensor, std::uint64_t pattern);
 /// `row_elements` elements. Elements that would lie outside the tensor are dropped.
 std::string lay_out_for(HostTensor& tensor, std::int64_t row_elements, std::uint64_t pattern);
 
+// `other` is the same tensor as another seed draws it.
+
+/// In each row of the last axis, the first element replaces all those that follow the first value
+/// as large as the largest of `other`, less one part in 1024.
+std::string stop_early(HostTensor& tensor, const HostTensor& other);
+
+/// Indices in [0, limit): the next index, modulo `limit`, replaces an index from where it has
+/// occurred 1.5 times as often as any index in `other`.
+std::string move_surplus(HostTensor& tensor, const HostTensor& other, double limit);
+
+/// `tensor` has an element for each entry of the CSR matrix with these row pointers. The elements
+/// of a row become 0 from 1.5 times the length of the longest row in `other_pointers` on.
+std::string shorten_long_rows(HostTensor& tensor, const HostTensor& pointers,
+                              const HostTensor& other_pointers);
+
 /// Rounds to 10 bits of mantissa, to nearest, ties to even, within the range of a float.
 double rounded_to_tf32(double value);
 

@@ -10,7 +10,7 @@ namespace winnow::tasks {
 namespace {
 
 /// In the order of reports.
-constexpr std::array<std::pair<MutantKind, std::string_view>, 21> kNames{{
+constexpr std::array<std::pair<MutantKind, std::string_view>, 23> kNames{{
     {MutantKind::Zeros, "zeros"},
     {MutantKind::Identity, "identity"},
     {MutantKind::Mean, "mean"},
@@ -22,6 +22,8 @@ constexpr std::array<std::pair<MutantKind, std::string_view>, 21> kNames{{
     {MutantKind::LeftOutScaled, "term left out, scaled"},
     {MutantKind::Truncated, "truncated"},
     {MutantKind::BlockSkipped, "block skipped"},
+    {MutantKind::EarlyStop, "early stop"},
+    {MutantKind::FixedCapacity, "fixed capacity"},
     {MutantKind::Stale, "stale output"},
     {MutantKind::Unwritten, "unwritten tail"},
     {MutantKind::HardCodedScalar, "hard-coded scalar"},

@@ -1,6 +1,7 @@
 #include "tasks/mutants.h"
 
 #include "base/parallel.h"
+#include "tasks/inputs/input_generator.h"
 #include "tasks/mutant_edits.h"
 
 #include <algorithm>
@@ -8,6 +9,8 @@
 
 namespace winnow::tasks {
 namespace {
+
+using Kind = GeneratorSpec::Kind;
 
 bool is_read(const TensorSpec& tensor) {
   return tensor.role != Role::Output;
@@ -61,6 +64,12 @@ void add_tensor_mutants(const TensorSpec& tensor, std::vector<Mutant>& mutants) 
   if (is_read(tensor)) {
     mutants.push_back({MutantKind::LeftOut, tensor.name, 0, true, true});
     mutants.push_back({MutantKind::LeftOutScaled, tensor.name, 0, true, true});
+    if (is_floating(tensor.dtype)) {
+      mutants.push_back({MutantKind::EarlyStop, tensor.name, 0, true});
+    }
+    if (tensor.generator.kind == Kind::Index || tensor.generator.kind == Kind::CsrColumns) {
+      mutants.push_back({MutantKind::FixedCapacity, tensor.name, 0, true});
+    }
   }
   for (const bool reads : {true, false}) {
     if (reads ? !is_read(tensor) : !is_written(tensor)) {
@@ -97,6 +106,42 @@ std::string round_inputs(MutantKind kind, const Task& task, HostTensors& inputs)
              });
   }
   return changed ? "" : "rounding does not change the inputs";
+}
+
+/// The tensor as another seed draws it. Both halves of the seed differ: see nth_seed().
+HostTensor drawn_again(const TensorSpec& tensor, const Task& task, const Shape& shape,
+                       std::uint64_t seed) {
+  constexpr std::uint64_t kOther = 0x5bd1e9959e3779b9ULL;
+  HostTensor other = blank_tensor(tensor, task, shape);
+  generate_tensor(generator_at(tensor, shape), tensor.dtype, seed ^ kOther, tensor.name,
+                  other.bytes.data(), static_cast<std::uint64_t>(other.count()));
+  return other;
+}
+
+/// The values of CSR entries: floating inputs with an element for each column index.
+std::string shorten_rows(const TensorSpec& columns, const Task& task, const Shape& shape,
+                         HostTensors& inputs, std::uint64_t seed) {
+  const TensorSpec& pointers = *task.find_tensor(columns.csr->pointers);
+  const HostTensor other = drawn_again(pointers, task, shape, seed);
+  std::string why = "no floating input has a value for each entry";
+  bool changed = false;
+  for (auto& [name, input] : inputs) {
+    if (is_floating(input.dtype) && input.count() == inputs.at(columns.name).count()) {
+      why = shorten_long_rows(input, inputs.at(pointers.name), other);
+      changed = changed || why.empty();
+    }
+  }
+  return changed ? "" : why;
+}
+
+std::string fix_capacity(const Mutant& mutant, const Task& task, const Shape& shape,
+                         HostTensors& inputs, std::uint64_t seed) {
+  const TensorSpec& tensor = *task.find_tensor(mutant.name);
+  if (tensor.csr) {
+    return shorten_rows(tensor, task, shape, inputs, seed);
+  }
+  return move_surplus(inputs.at(mutant.name), drawn_again(tensor, task, shape, seed),
+                      generator_at(tensor, shape).a);
 }
 
 std::string hard_code_scalar(const Mutant& mutant, const Task& task, Shape& shape) {
@@ -152,6 +197,10 @@ std::string set_mean(HostTensors& outputs) {
 
 } // namespace
 
+bool depends_on_draw(MutantKind kind) {
+  return kind == MutantKind::EarlyStop || kind == MutantKind::FixedCapacity;
+}
+
 std::vector<Mutant> mutants_of(const Task& task) {
   std::vector<Mutant> mutants;
   for (const MutantKind kind :
@@ -176,7 +225,7 @@ std::vector<Mutant> mutants_of(const Task& task) {
 }
 
 std::string change_inputs(const Mutant& mutant, const Task& task, const Shape& known, Shape& shape,
-                          HostTensors& inputs) {
+                          HostTensors& inputs, std::uint64_t seed) {
   switch (mutant.kind) {
   case MutantKind::RoundedTf32:
   case MutantKind::RoundedBf16:
@@ -201,6 +250,11 @@ std::string change_inputs(const Mutant& mutant, const Task& task, const Shape& k
     return transpose(inputs.at(mutant.name));
   case MutantKind::BlockSkipped:
     return skip_block(inputs.at(mutant.name));
+  case MutantKind::EarlyStop:
+    return stop_early(inputs.at(mutant.name),
+                      drawn_again(*task.find_tensor(mutant.name), task, shape, seed));
+  case MutantKind::FixedCapacity:
+    return fix_capacity(mutant, task, shape, inputs, seed);
   default:
     return "this mutant does not change inputs";
   }

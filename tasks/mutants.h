@@ -35,6 +35,9 @@ enum class MutantKind : std::uint8_t {
   EdgeOffByOne,    ///< the last index of an output along one axis stays 0
   Transposed,      ///< rows and columns of a matrix are swapped, with the same bytes
   BlockSkipped,    ///< 32 to 256 neighbouring elements of an input or output stay 0
+  EarlyStop,       ///< a row is read only as far as a value as large as any of another draw
+  FixedCapacity,   ///< an index occurs, or a CSR row is long, 1.5 times as often as in another draw
+                   ///< at most
   // Computed by PyTorch, for tasks with a TorchReference only. mutants_of() has none of them.
   BatchMean,    ///< the mean over the batch in every place
   OperandsTf32, ///< the factors of every product rounded to 10 bits of mantissa
@@ -59,14 +62,18 @@ struct Mutant {
 /// "truncated: a along axis 1"
 std::string to_string(const Mutant& mutant);
 
+/// Whether the mutant compares the inputs with those of another seed, so that it exists for some
+/// seeds only.
+bool depends_on_draw(MutantKind kind);
+
 /// Every mutant of the task that exists at one shape or more.
 std::vector<Mutant> mutants_of(const Task& task);
 
 /// For a mutant with `runs_reference`: changes the inputs, or the scalars of `shape`. A hard-coded
-/// shape is `known`. Returns an empty string, or the reason why the mutant does not exist at this
-/// shape.
+/// shape is `known`. `seed` has drawn the inputs: EarlyStop and FixedCapacity draw others. Returns
+/// an empty string, or the reason why the mutant does not exist at this shape.
 std::string change_inputs(const Mutant& mutant, const Task& task, const Shape& known, Shape& shape,
-                          HostTensors& inputs);
+                          HostTensors& inputs, std::uint64_t seed = 0);
 
 /// For LeftOut and LeftOutScaled: a kernel that drops an element from its sums still has that
 /// element for an element-wise result. So an output with as many elements as the changed input gets

@@ -311,6 +311,45 @@ TEST(Mutants, SkipABlockOfNeighbours) {
   EXPECT_NE(change({MutantKind::BlockSkipped, "c", 0, false}, "tiny/0").why, "") << "too few";
 }
 
+TEST(Mutants, StopAtAValueThatIsLargeInAnotherDraw) {
+  HostTensor tensor = floats({3, 4}, {1, 2, 8, 4, 8, 1, 1, 7, 1, 2, 3, 9});
+  EXPECT_EQ(stop_early(tensor, floats({4}, {8.001, -9, NAN, 3})), "") << "less one part in 1024";
+  EXPECT_THAT(values_of(tensor), ElementsAre(1, 2, 8, 1, 8, 8, 8, 8, 1, 2, 3, 9));
+  EXPECT_NE(stop_early(tensor, floats({1}, {9})), "") << "nothing follows the only such value";
+  EXPECT_NE(stop_early(tensor, floats({1}, {10})), "");
+  tensor = floats({3}, {-5, -2, -4});
+  EXPECT_EQ(stop_early(tensor, floats({1}, {-2})), "");
+  EXPECT_THAT(values_of(tensor), ElementsAre(-5, -2, -5));
+}
+
+TEST(Mutants, HaveRoomForHalfAsManyMoreOfAnIndex) {
+  HostTensor tensor = floats({7}, {2, 0, 2, 2, 2, 1, 1});
+  EXPECT_EQ(move_surplus(tensor, floats({5}, {0, 1, 1, 0, 2}), 3), "");
+  EXPECT_THAT(values_of(tensor), ElementsAre(2, 0, 2, 2, 0, 1, 1)) << "three of an index";
+  EXPECT_NE(move_surplus(tensor, floats({5}, {0, 1, 1, 0, 2}), 3), "");
+}
+
+TEST(Mutants, HaveRoomForRowsThatAreHalfAsLongAgain) {
+  const HostTensor pointers = floats({4}, {0, 1, 6, 6}), other = floats({4}, {0, 2, 4, 6});
+  HostTensor values = floats({6}, {1, 2, 3, 4, 5, 6});
+  EXPECT_EQ(shorten_long_rows(values, pointers, other), "");
+  EXPECT_THAT(values_of(values), ElementsAre(1, 2, 3, 4, 0, 0));
+  EXPECT_NE(shorten_long_rows(values, other, pointers), "");
+}
+
+TEST(Mutants, ThatDependOnTheDrawCompareItWithAnother) {
+  const Task task = product_task();
+  const Mutant mutant{MutantKind::EarlyStop, "a", 0, true};
+  int existing = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Shape shape = shape_named(task, "tiny/1");
+    HostTensors inputs = draw_inputs(task, shape, seed);
+    existing += change_inputs(mutant, task, shape, shape, inputs, seed).empty() ? 1 : 0;
+  }
+  EXPECT_GT(existing, 4);
+  EXPECT_LT(existing, 16);
+}
+
 TEST(Mutants, LeaveTheTailUnwritten) {
   const Changed changed = change({MutantKind::Unwritten, "c", 0, false}, "tiny/0");
   EXPECT_EQ(changed.values[4], 5);

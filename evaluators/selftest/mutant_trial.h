@@ -28,9 +28,13 @@ private:
     ReferenceCase reference_case;
   };
 
-  void run_case(const tasks::Shape& shape, std::uint64_t seed);
+  /// Draws that an evaluation makes try all mutants, further ones those that depend on the draw.
+  enum class Tried : std::uint8_t { All, DependOnDraw };
+
+  void run_case(const tasks::Shape& shape, std::uint64_t seed, Tried tried);
   /// The mutants that are not rejected yet and run the reference, with their changed inputs.
-  std::vector<Prepared> prepare(const tasks::Shape& shape, const tasks::HostTensors& inputs);
+  std::vector<Prepared> prepare(const tasks::Shape& shape, std::uint64_t seed,
+                                const tasks::HostTensors& inputs, Tried tried);
   /// Computes the correct outputs, the outputs for another seed, and the outputs of each prepared
   /// mutant. A mutant whose run faults is rejected and left out.
   std::vector<tasks::HostTensors> compute(const tasks::Shape& shape, std::uint64_t seed,
@@ -41,6 +45,9 @@ private:
                              const tasks::HostTensors& stale);
   void judge(std::size_t index, const tasks::Shape& shape, std::uint64_t seed,
              const tasks::HostTensors& outputs);
+  /// A mutant that depends on the draw may give the right answer, as a kernel may by luck.
+  bool is_right_by_luck(std::size_t index, const tasks::HostTensors& outputs,
+                        const tasks::HostTensors& right);
   bool is_live(std::size_t index) const;
 
   TaskOnDevice& on_device_;
