@@ -141,7 +141,7 @@ std::string fix_capacity(const Mutant& mutant, const Task& task, const Shape& sh
     return shorten_rows(tensor, task, shape, inputs, seed);
   }
   return move_surplus(inputs.at(mutant.name), drawn_again(tensor, task, shape, seed),
-                      generator_at(tensor, shape).a);
+                      generator_at(tensor, shape).a.high);
 }
 
 std::string hard_code_scalar(const Mutant& mutant, const Task& task, Shape& shape) {
