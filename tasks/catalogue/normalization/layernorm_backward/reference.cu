@@ -52,7 +52,8 @@ extern "C" __global__ void dx_reference(const float* x, const float* gamma, cons
     const double part = (values[c] - mean) * scale / cols;
     const double part_size = (fabs((double)values[c]) + size) * scale / cols;
     dx[at] = scale * (slope - total / cols - part * projection);
-    magnitude[at] = scale * (fabs(slope) + total_size / cols + part_size * projection_size);
+    magnitude[at] = scale * (fabs(slope) + total_size / cols + fabs(part) * projection_size +
+                             part_size * fabs(projection));
   }
 }
 

@@ -7,7 +7,8 @@
   ]
 }
 @*/
-// E[x^2] - mean^2 from sums that one block a row forms in one pass; a second kernel applies them.
+// Wrong: the variance is E[x^2] - mean^2 from sums of one pass. A mean of a thousand deviations
+// leaves nothing of it.
 __device__ float tree(float value) {
   __shared__ float shared[64];
   __syncthreads();
