@@ -24,7 +24,8 @@ targets, sources = 65536, 65536
 
 
 def get_inputs():
-    return [torch.randn(targets, 3), torch.randn(sources, 3), torch.rand(sources) + 0.5]
+    sign = 1 - 2 * torch.randint(0, 2, (sources,))
+    return [torch.randn(targets, 3), torch.randn(sources, 3), sign * torch.rand(sources)]
 
 
 def get_init_inputs():
