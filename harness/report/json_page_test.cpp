@@ -84,7 +84,10 @@ TEST(JsonDocumentation, ListsEveryFieldOfTasks) {
 TEST(JsonDocumentation, ListsEveryFieldOfSelftestAndBaselines) {
   TaskSelftest selftest;
   selftest.mutants.emplace_back();
+  selftest.narrowed.emplace_back();
   selftest.honest.emplace_back().parameters = {{"BLOCK", 128}};
+  selftest.honest.back().measured.emplace_back();
+  selftest.wrong = selftest.honest;
   EXPECT_THAT(missing(json::parse(to_json_text(SelftestReport{"cpu", "a cpu", 17, {selftest}}))),
               IsEmpty());
   TorchBaseline baseline;

@@ -24,12 +24,24 @@ MutantResult mutant(tasks::MutantKind kind, tasks::ShapeSet set, MutantResult::S
   return result;
 }
 
+evaluators::NarrowResult narrowed(const std::string& name, tasks::Precision format, bool is_allowed,
+                                  evaluators::NarrowResult::State state) {
+  evaluators::NarrowResult result;
+  result.narrowing = {name, format, is_allowed};
+  result.state = state;
+  result.shape_id = "search/1";
+  result.ratios = {0.5, 3.25};
+  return result;
+}
+
 TaskSelftest proven_task() {
   TaskSelftest selftest;
   selftest.task = "axpy";
   selftest.mutants = {
       mutant(tasks::MutantKind::Zeros, tasks::ShapeSet::Tiny, MutantResult::State::Rejected),
       mutant(tasks::MutantKind::Mean, tasks::ShapeSet::Tiny, MutantResult::State::NotApplicable)};
+  selftest.narrowed = {
+      narrowed("term", tasks::Precision::F16, false, evaluators::NarrowResult::State::Rejected)};
   selftest.honest = {{"baseline.cu", {{"BLOCK", 128}}, KernelResult::State::Accepted, 9, 0.5, ""}};
   selftest.reference = {ReferenceAgreement::State::Agrees, "torch 9.9", 3, 3, {}, ""};
   return selftest;
@@ -94,16 +106,6 @@ TEST(SelftestReport, OneRejectedHonestKernelIsEnoughToFail) {
               HasSubstr("honest/tree.cu FAN=2 rejected: wrong at tiny/1"));
 }
 
-evaluators::NarrowResult narrowed(const std::string& name, tasks::Precision format, bool is_allowed,
-                                  evaluators::NarrowResult::State state) {
-  evaluators::NarrowResult result;
-  result.narrowing = {name, format, is_allowed};
-  result.state = state;
-  result.shape_id = "search/1";
-  result.ratios = {0.5, 3.25};
-  return result;
-}
-
 TEST(SelftestReport, NarrowedIntermediatesMustBeWhatTheTaskSays) {
   using State = evaluators::NarrowResult::State;
   TaskSelftest selftest = proven_task();
@@ -132,6 +134,15 @@ TEST(SelftestReport, NarrowedIntermediatesMustBeWhatTheTaskSays) {
   selftest.narrowed[1].state = State::Rejected;
   EXPECT_FALSE(is_proven(selftest)) << "prompts would promise what the judge refuses";
   EXPECT_THAT(to_text({"cpu", "a cpu", 17, {selftest}}), HasSubstr("REFUSED weight"));
+}
+
+TEST(SelftestReport, WarnsOfAReferenceWithoutMarks) {
+  TaskSelftest selftest = proven_task();
+  selftest.narrowed.clear();
+  EXPECT_THAT(warnings(selftest), testing::ElementsAre(HasSubstr("no intermediate is marked")));
+  EXPECT_TRUE(is_proven(selftest));
+  selftest.precision = tasks::Precision::Int;
+  EXPECT_THAT(warnings(selftest), testing::IsEmpty());
 }
 
 TEST(SelftestReport, OneAcceptedWrongKernelIsEnoughToFail) {

@@ -42,11 +42,20 @@ std::string loose_tolerance(const TaskSelftest& selftest) {
       worst);
 }
 
+std::string no_marks(const TaskSelftest& selftest) {
+  const bool needs_marks = !selftest.is_module && selftest.precision != tasks::Precision::Int;
+  return needs_marks && selftest.narrowed.empty()
+             ? "no intermediate is marked in reference.cu, so nothing shows that the limit refuses "
+               "coarser ones: mark them as NARROW(name, expression)"
+             : "";
+}
+
 } // namespace
 
 std::vector<std::string> warnings(const TaskSelftest& selftest) {
   std::vector<std::string> all = selftest.doubts;
-  for (std::string warning : {selftest.memorisable, loose_tolerance(selftest)}) {
+  for (std::string warning :
+       {selftest.memorisable, loose_tolerance(selftest), no_marks(selftest)}) {
     if (!warning.empty()) {
       all.push_back(std::move(warning));
     }

@@ -11,7 +11,7 @@ extern "C" __global__ void rmsnorm_reference(const float* x, const float* weight
   const float* values = x + (long long)row * cols;
   double squares = 0;
   for (int c = 0; c < cols; ++c) {
-    squares += (double)values[c] * values[c];
+    squares += NARROW(square, (double)values[c] * values[c]);
   }
   const double scale = 1 / sqrt(squares / cols + eps);
   for (int c = 0; c < cols; ++c) {
