@@ -24,7 +24,8 @@ targets, sources = 65536, 65536
 
 
 def get_inputs():
-    return [torch.randn(targets, 3), torch.randn(sources, 3), torch.rand(sources) + 0.5]
+    mass = torch.exp2(8 * torch.rand(sources) - 8) * (2 * torch.randint(2, (sources,)) - 1)
+    return [torch.randn(targets, 3), torch.randn(sources, 3), mass]
 
 
 def get_init_inputs():
