@@ -117,7 +117,8 @@ TEST(Narrowing, AnIntermediateIsAsFineAsTheSumsUnlessTheTaskAllowsMore) {
 }
 
 TEST(Narrowing, AnAllowanceThatSaysNothingIsAnError) {
-  EXPECT_THAT(refusal_of("allows = { produkt = \"f16\" }\n"), HasSubstr("task.toml:19:22: unknown intermediate"));
+  EXPECT_THAT(refusal_of("allows = { produkt = \"f16\" }\n"),
+              HasSubstr("task.toml:19:22: unknown intermediate"));
   EXPECT_THAT(refusal_of("allows = { produkt = \"f16\" }\n"), HasSubstr("product"));
   EXPECT_THAT(refusal_of("allows = { product = \"f32\" }\n"),
               HasSubstr("f32 is no coarser than f32, in which sums are formed"));

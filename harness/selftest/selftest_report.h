@@ -24,8 +24,8 @@ struct TaskSelftest {
 };
 
 /// Points that do not refute a task but need a look, one sentence each: doubts from the task's own
-/// figures, timings that can be memorised, a tolerance far above the error of every honest kernel, a
-/// reference without marked intermediates.
+/// figures, timings that can be memorised, a tolerance far above the error of every honest kernel,
+/// a reference without marked intermediates.
 std::vector<std::string> warnings(const TaskSelftest& selftest);
 
 /// True if no mutant is accepted and some are rejected, each narrowed intermediate is accepted or

@@ -24,10 +24,10 @@ struct CpuDeviceOptions {
 /// Runs CUDA C++ modules on this machine's cores (evaluators/device/cpu/compile makes the modules).
 /// Every buffer starts at a multiple of 16 and ends at a guard page, with fewer than 16 poisoned
 /// bytes in between (verify_guards()). Nothing else is mapped within 64 GiB of a buffer. Accesses
-/// outside of buffers, writes to read-only buffers, stack overflows, other signals and time-outs end
-/// the process. on_fatal is called first and names buffer, byte, kernel, block and thread. run()
-/// returns divergent barriers, deadlocks and traps, and for check modules each access to memory that
-/// is not the kernel's. One device at a time.
+/// outside of buffers, writes to read-only buffers, stack overflows, other signals and time-outs
+/// end the process. on_fatal is called first and names buffer, byte, kernel, block and thread.
+/// run() returns divergent barriers, deadlocks and traps, and for check modules each access to
+/// memory that is not the kernel's. One device at a time.
 std::unique_ptr<Device> make_cpu_device(CpuDeviceOptions options);
 
 /// Limit of the address space for the stacks of device threads, on all workers together.
