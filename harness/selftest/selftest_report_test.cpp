@@ -151,7 +151,7 @@ TEST(SelftestReport, OneAcceptedWrongKernelIsEnoughToFail) {
                     {"wrong/one_pass.cu", {}, KernelResult::State::Unsupported, 0, 0, "asm"}};
   EXPECT_TRUE(is_proven(selftest));
   const std::string text = to_text({"cpu", "a cpu", 17, {selftest}});
-  EXPECT_THAT(text, HasSubstr("wrong/narrow_*.cu  rejected"));
+  EXPECT_THAT(text, HasSubstr("wrong/narrow_*.cu     rejected"));
   EXPECT_THAT(text, HasSubstr("wrong/narrow_terms.cu rejected: wrong"));
   selftest.wrong.front().state = KernelResult::State::Accepted;
   EXPECT_FALSE(is_proven(selftest));

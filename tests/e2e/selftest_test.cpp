@@ -179,6 +179,39 @@ TEST_F(SelftestTest, ALooseToleranceIsFoundOut) {
   EXPECT_THAT(result.out, HasSubstr("NOT PROVEN"));
 }
 
+TEST_F(SelftestTest, AWrongKernelMustBeRejectedByTheJudge) {
+  fs::create_directories(folder / "wrong");
+  put("wrong/narrow_sign.cu", kernel("-1.001f * ", false));
+  json task = selftest("negates", 0);
+  EXPECT_EQ(task.at("wrong").at(0).at("state"), "rejected");
+  put("wrong/narrow_nothing.cu", kernel("-", false));
+  task = selftest("negates", 10);
+  EXPECT_EQ(task.at("wrong").at(0).at("state"), "accepted") << task.at("wrong").at(0);
+  put("wrong/narrow_nothing.cu", kernel("no_such_function() * ", false));
+  ProgramResult result = run("negates");
+  EXPECT_NE(result.exit_code, 0) << result.out;
+  EXPECT_THAT(result.err, HasSubstr("wrong/narrow_nothing.cu was not judged"));
+  fs::rename(folder / "wrong/narrow_nothing.cu", folder / "wrong/nothing.cu");
+  result = run("negates");
+  EXPECT_EQ(result.exit_code, 2) << result.out;
+  EXPECT_THAT(result.err, HasSubstr("begin the name with one of fixed_shift, one_pass"));
+}
+
+TEST_F(SelftestTest, AnIntermediateIsNarrowedAsTheTaskSays) {
+  std::string reference = kernel("-", true);
+  const std::string value = "y[i] = -x[i];";
+  reference.replace(reference.find(value), value.size(), "y[i] = NARROW(value, -x[i]);");
+  put("reference.cu", reference);
+  json narrowed = selftest("negates", 0).at("narrowed");
+  ASSERT_EQ(narrowed.size(), 4U) << "f16 and bf16, at a search and a promotion shape";
+  EXPECT_EQ(narrowed.at(0).at("state"), "rejected");
+  EXPECT_EQ(narrowed.at(0).at("intermediate"), "value");
+  edit_task(R"(multiple = "1")", "multiple = \"1\"\nallows = { value = \"f16\" }");
+  narrowed = selftest("negates", 10).at("narrowed");
+  EXPECT_EQ(narrowed.at(0).at("allowed"), true);
+  EXPECT_EQ(narrowed.at(0).at("state"), "rejected") << "the limit refuses what the task allows";
+}
+
 TEST_F(SelftestTest, ALimitThatGrowsWithTheSizeIsFoundOut) {
   fs::remove_all(folder);
   fs::copy(project_folder() / "tasks/catalogue/reduction/reduce_sum", folder,
