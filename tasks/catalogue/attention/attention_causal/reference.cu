@@ -17,6 +17,12 @@
 @*/
 #include <cuda_fp16.h>
 
+// What a weight of at least 2^-25 may lose when it is rounded to half precision, times 2^11: below
+// 2^-14 the steps do not shrink any more.
+__device__ double unsure(double weight) {
+  return fmax(weight, 0x1p-14);
+}
+
 extern "C" __global__ void scores(const __half* q, const __half* k, double* score, double scale,
                                   long long s, long long d) {
   const long long i = blockIdx.y, j = blockIdx.x * (long long)blockDim.x + threadIdx.x;
@@ -27,7 +33,7 @@ extern "C" __global__ void scores(const __half* q, const __half* k, double* scor
   for (long long c = 0; c < d; ++c) {
     dot += (double)(float)q[i * d + c] * (double)(float)k[j * d + c];
   }
-  score[i * s + j] = scale * dot;
+  score[i * s + j] = NARROW(score, scale * dot);
 }
 
 extern "C" __global__ void softmax(double* score, long long s) {
@@ -41,11 +47,11 @@ extern "C" __global__ void softmax(double* score, long long s) {
     largest = fmax(largest, row[j]);
   }
   for (long long j = 0; j <= i; ++j) {
-    row[j] = exp(row[j] - largest);
+    row[j] = NARROW(exponential, exp(row[j] - largest));
     sum += row[j];
   }
   for (long long j = 0; j <= i; ++j) {
-    row[j] /= sum;
+    row[j] = NARROW(weight, row[j] / sum);
   }
 }
 
@@ -55,12 +61,20 @@ extern "C" __global__ void weigh(const double* weight, const __half* v, double* 
   if (c >= d) {
     return;
   }
-  double sum = 0, squares = 0;
+  double sum = 0, block = 0, squares = 0, lost = 0;
   for (long long j = 0; j <= i; ++j) {
-    const double term = weight[i * s + j] * (double)(float)v[j * d + c];
-    sum += term;
-    squares += term * term;
+    const double p = weight[i * s + j], value = (float)v[j * d + c];
+    block += p * value;
+    if (p < 0x1p-25) { // half precision loses it as a whole, and all such losses have one sign
+      lost += p * fabs(value);
+    } else {
+      squares += unsure(p) * unsure(p) * value * value;
+    }
+    if (j % 32 == 31 || j == i) { // a block that a kernel adds up first
+      sum += NARROW(partial_sum, block);
+      block = 0;
+    }
   }
   out[i * d + c] = sum;
-  magnitude[i * d + c] = sqrt(squares);
+  magnitude[i * d + c] = sqrt(squares) + 0x1p11 * lost;
 }

@@ -24,7 +24,7 @@ extern "C" __global__ void scores(const __nv_bfloat16* q, const __nv_bfloat16* k
   for (long long c = 0; c < d; ++c) {
     dot += (double)(float)q[row * d + c] * (double)(float)k[(row / group * s + j) * d + c];
   }
-  score[row * s + j] = scale * dot;
+  score[row * s + j] = NARROW(score, scale * dot);
 }
 
 extern "C" __global__ void softmax(double* score, long long rows, long long s) {
@@ -38,11 +38,11 @@ extern "C" __global__ void softmax(double* score, long long rows, long long s) {
     largest = fmax(largest, values[j]);
   }
   for (long long j = 0; j < s; ++j) {
-    values[j] = exp(values[j] - largest);
+    values[j] = NARROW(exponential, exp(values[j] - largest));
     sum += values[j];
   }
   for (long long j = 0; j < s; ++j) {
-    values[j] /= sum;
+    values[j] = NARROW(weight, values[j] / sum);
   }
 }
 
@@ -52,11 +52,15 @@ extern "C" __global__ void weigh(const double* weight, const __nv_bfloat16* v, d
   if (c >= d) {
     return;
   }
-  double sum = 0, squares = 0;
+  double sum = 0, block = 0, squares = 0;
   for (long long j = 0; j < s; ++j) {
     const double term = weight[row * s + j] * (double)(float)v[(row / group * s + j) * d + c];
-    sum += term;
+    block += term;
     squares += term * term;
+    if (j % 32 == 31 || j + 1 == s) { // a block that a kernel adds up first
+      sum += NARROW(partial_sum, block);
+      block = 0;
+    }
   }
   out[row * d + c] = sum;
   magnitude[row * d + c] = sqrt(squares);

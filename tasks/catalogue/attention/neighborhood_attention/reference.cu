@@ -9,12 +9,19 @@
 @*/
 #include <cuda_fp16.h>
 
+// What a weight may lose when it is rounded to half precision, times 2^11: below 2^-14 the steps do
+// not shrink any more. A weight below 2^-25 is lost as a whole; all these losses have one sign, and
+// n of them add up to at most sqrt(n) times the root of their squares.
+__device__ double unsure(double weight, long long n) {
+  return weight < 0x1p-25 ? 0x1p11 * weight * sqrt((double)n) : fmax(weight, 0x1p-14);
+}
+
 __device__ double score(const __half* query, const __half* key, double scale, long long d) {
   double dot = 0;
   for (long long c = 0; c < d; ++c) {
     dot += (double)(float)query[c] * (double)(float)key[c];
   }
-  return scale * dot;
+  return NARROW(score, scale * dot);
 }
 
 extern "C" __global__ void reference(const __half* q, const __half* k, const __half* v, double* out,
@@ -28,10 +35,12 @@ extern "C" __global__ void reference(const __half* q, const __half* k, const __h
   const long long rows = min(h, 2 * radius + 1), columns = min(w, 2 * radius + 1);
   const long long top = max(0LL, min(y - radius, h - rows));
   const long long left = max(0LL, min(x - radius, w - columns));
-  double largest = -INFINITY, total = 0;
+  double largest = -INFINITY, total = 0, sum = 0;
   for (long long i = 0; i < rows * columns; ++i) {
     const long long key = plane + (top + i / columns) * w + left + i % columns;
-    largest = fmax(largest, score(q + at, k + key * d, scale, d));
+    const double t = score(q + at, k + key * d, scale, d), before = largest;
+    largest = fmax(largest, t);
+    total = total * exp(before - largest) + exp(t - largest);
   }
   for (long long c = 0; c < d; ++c) {
     out[at + c] = 0;
@@ -39,16 +48,17 @@ extern "C" __global__ void reference(const __half* q, const __half* k, const __h
   }
   for (long long i = 0; i < rows * columns; ++i) {
     const long long key = plane + (top + i / columns) * w + left + i % columns;
-    const double weight = exp(score(q + at, k + key * d, scale, d) - largest);
-    total += weight;
+    const double weight = NARROW(exponential, exp(score(q + at, k + key * d, scale, d) - largest));
+    const double p = unsure(weight / total, rows * columns);
+    sum += weight;
     for (long long c = 0; c < d; ++c) {
-      const double term = weight * (double)(float)v[key * d + c];
-      out[at + c] += term;
-      magnitude[at + c] += term * term;
+      const double value = (float)v[key * d + c];
+      out[at + c] += weight * value;
+      magnitude[at + c] += p * p * value * value;
     }
   }
   for (long long c = 0; c < d; ++c) {
-    out[at + c] /= total;
-    magnitude[at + c] = sqrt(magnitude[at + c]) / total;
+    out[at + c] /= sum;
+    magnitude[at + c] = sqrt(magnitude[at + c]);
   }
 }

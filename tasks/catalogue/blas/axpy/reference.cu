@@ -10,7 +10,7 @@ extern "C" __global__ void axpy_reference(const float* x, const float* y, double
                                           double* magnitude, float alpha, long long n) {
   const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
   if (i < n) {
-    const double product = (double)alpha * x[i];
+    const double product = NARROW(product, (double)alpha * x[i]);
     z[i] = product + y[i];
     magnitude[i] = fabs(product) + fabs((double)y[i]);
   }

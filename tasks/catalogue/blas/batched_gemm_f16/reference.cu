@@ -13,12 +13,16 @@ extern "C" __global__ void gemm_reference(const __half* a, const __half* b, doub
   if (column >= n) {
     return;
   }
-  double sum = 0, size = 0;
+  double sum = 0, block = 0, size = 0;
   for (long long p = 0; p < k; ++p) {
-    const double product =
-        (double)(float)a[(z * m + row) * k + p] * (double)(float)b[(z * k + p) * n + column];
-    sum += product;
+    const double product = NARROW(product, (double)(float)a[(z * m + row) * k + p] *
+                                               (double)(float)b[(z * k + p) * n + column]);
+    block += product;
     size += fabs(product);
+    if (p % 32 == 31 || p + 1 == k) { // a block that a kernel adds up first
+      sum += NARROW(partial_sum, block);
+      block = 0;
+    }
   }
   c[(z * m + row) * n + column] = alpha * sum;
   magnitude[(z * m + row) * n + column] = fabs(alpha * size);

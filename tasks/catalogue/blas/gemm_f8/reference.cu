@@ -17,11 +17,16 @@ extern "C" __global__ void gemm_reference(const __nv_fp8_e4m3* a, const __nv_fp8
   const long long column = blockIdx.x * (long long)blockDim.x + threadIdx.x;
   if (column < n) {
     const double scale = (double)scale_a * scale_b;
-    double sum = 0, size = 0;
+    double sum = 0, block = 0, size = 0;
     for (long long p = 0; p < k; ++p) {
-      const double product = (double)(float)a[row * k + p] * (double)(float)b[column * k + p];
-      sum += product;
+      const double product =
+          NARROW(product, (double)(float)a[row * k + p] * (double)(float)b[column * k + p]);
+      block += product;
       size += fabs(product);
+      if (p % 32 == 31 || p + 1 == k) { // a block that a kernel adds up first
+        sum += NARROW(partial_sum, block);
+        block = 0;
+      }
     }
     c[row * n + column] = scale * sum;
     magnitude[row * n + column] = scale * size;

@@ -12,11 +12,15 @@ extern "C" __global__ void gemm_reference(const float* a, const float* b, double
   const long long row = blockIdx.y;
   const long long column = blockIdx.x * (long long)blockDim.x + threadIdx.x;
   if (column < n) {
-    double sum = 0, size = 0;
+    double sum = 0, block = 0, size = 0;
     for (long long p = 0; p < k; ++p) {
-      const double product = (double)a[row * k + p] * (double)b[p * n + column];
-      sum += product;
+      const double product = NARROW(product, (double)a[row * k + p] * (double)b[p * n + column]);
+      block += product;
       size += fabs(product);
+      if (p % 32 == 31 || p + 1 == k) { // a block that a kernel adds up first
+        sum += NARROW(partial_sum, block);
+        block = 0;
+      }
     }
     c[row * n + column] = sum;
     magnitude[row * n + column] = size;

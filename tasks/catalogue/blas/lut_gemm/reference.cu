@@ -10,14 +10,18 @@ extern "C" __global__ void reference(const __half* x, const unsigned char* w, co
   if (j >= n) {
     return;
   }
-  double sum = 0, size = 0;
+  double sum = 0, block = 0, size = 0;
   for (long long p = 0; p < 2 * half_k; ++p) {
     const int pair = w[j * half_k + p / 2];
     const int code = p % 2 == 0 ? pair & 15 : pair >> 4;
-    const double product =
-        (double)(float)x[row * 2 * half_k + p] * (double)(float)table[j * 16 + code];
-    sum += product;
+    const double product = NARROW(product, (double)(float)x[row * 2 * half_k + p] *
+                                               (double)(float)table[j * 16 + code]);
+    block += product;
     size += fabs(product);
+    if (p % 32 == 31 || p + 1 == 2 * half_k) { // a block that a kernel adds up first
+      sum += NARROW(partial_sum, block);
+      block = 0;
+    }
   }
   y[row * n + j] = sum;
   magnitude[row * n + j] = size;

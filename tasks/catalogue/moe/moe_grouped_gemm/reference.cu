@@ -12,12 +12,16 @@ extern "C" __global__ void reference(const __nv_bfloat16* x, const __nv_bfloat16
   if (j >= n) {
     return;
   }
-  double sum = 0, size = 0;
+  double sum = 0, block = 0, size = 0;
   for (long long p = 0; p < k; ++p) {
-    const double product =
-        (double)(float)x[slot / topk * k + p] * (double)(float)w[(expert[slot] * n + j) * k + p];
-    sum += product;
+    const double product = NARROW(product, (double)(float)x[slot / topk * k + p] *
+                                               (double)(float)w[(expert[slot] * n + j) * k + p]);
+    block += product;
     size += fabs(product);
+    if (p % 32 == 31 || p + 1 == k) { // a block that a kernel adds up first
+      sum += NARROW(partial_sum, block);
+      block = 0;
+    }
   }
   y[slot * n + j] = sum;
   magnitude[slot * n + j] = size;

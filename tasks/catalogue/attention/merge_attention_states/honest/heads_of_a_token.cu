@@ -19,10 +19,12 @@ extern "C" __global__ void merge(const __nv_bfloat16* __restrict__ a,
   const int count = min(16, heads - first);
   if (threadIdx.x < count) {
     const int state = (first + threadIdx.x) * tokens + token;
-    const float power = exp2f((lse_a[state] - lse_b[state]) * 1.44269504f);
-    weights_a[threadIdx.x] = power / (1.0f + power);
-    weights_b[threadIdx.x] = 1.0f / (1.0f + power);
-    lse[state] = lse_b[state] + logf(1.0f + power);
+    const float la = lse_a[state], lb = lse_b[state];
+    const float power = exp2f(-fabsf(la - lb) * 1.44269504f);
+    const float larger = 1.0f / (1.0f + power), smaller = power / (1.0f + power);
+    weights_a[threadIdx.x] = la > lb ? larger : smaller;
+    weights_b[threadIdx.x] = la > lb ? smaller : larger;
+    lse[state] = fmaxf(la, lb) + logf(1.0f + power);
   }
   __syncthreads();
   const size_t start = ((size_t)token * heads + first) * dim;
