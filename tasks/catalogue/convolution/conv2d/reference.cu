@@ -13,7 +13,7 @@ extern "C" __global__ void conv_reference(const float* x, const float* weight, d
   }
   const long long column = at % w, row = at / w % h;
   const long long filter = at / (w * h) % filters, image = at / (w * h * filters);
-  double sum = 0, size = 0;
+  double sum = 0, block = 0, size = 0;
   for (long long p = 0; p < channels; ++p) {
     const float* plane = x + (image * channels + p) * h * w;
     const float* taps = weight + (filter * channels + p) * 9;
@@ -25,10 +25,14 @@ extern "C" __global__ void conv_reference(const float* x, const float* weight, d
       weights += is_tap ? fabs((double)taps[a * 3 + b]) : 0;
       if (r >= 0 && r < h && c >= 0 && c < w) {
         around += fabs((double)plane[r * w + c]);
-        sum += is_tap ? (double)taps[a * 3 + b] * plane[r * w + c] : 0;
+        block += is_tap ? NARROW(product, (double)taps[a * 3 + b] * plane[r * w + c]) : 0;
       }
     }
     size += weights / 9 * around;
+    if (p % 4 == 3 || p + 1 == channels) { // a block that a kernel adds up first
+      sum += NARROW(partial_sum, block);
+      block = 0;
+    }
   }
   y[at] = sum;
   // Winograd's algorithm adds and subtracts all that a tile of 2 x 2 points sees, and all taps.

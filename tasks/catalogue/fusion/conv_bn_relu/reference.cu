@@ -17,7 +17,7 @@ extern "C" __global__ void conv_reference(const __half* x, const __half* weight,
   }
   const long long column = at % w, row = at / w % h;
   const long long filter = at / (w * h) % filters, image = at / (w * h * filters);
-  double sum = 0, size = 0;
+  double sum = 0, block = 0, size = 0;
   for (long long p = 0; p < channels; ++p) {
     const __half* plane = x + (image * channels + p) * h * w;
     const __half* taps = weight + (filter * channels + p) * 9;
@@ -26,13 +26,17 @@ extern "C" __global__ void conv_reference(const __half* x, const __half* weight,
         const long long r = row + a - 1, c = column + b - 1;
         if (r >= 0 && r < h && c >= 0 && c < w) {
           const double term = (double)(float)taps[a * 3 + b] * (float)plane[r * w + c];
-          sum += term;
+          block += NARROW(product, term);
           size += fabs(term);
         }
       }
     }
+    if (p % 4 == 3 || p + 1 == channels) { // a block that a kernel adds up first
+      sum += NARROW(partial_sum, block);
+      block = 0;
+    }
   }
-  const double scale = gamma[filter] / sqrt((double)variance[filter] + eps);
-  y[at] = fmax(0.0, (sum - mean[filter]) * scale + beta[filter]);
+  const double scale = NARROW(scale, gamma[filter] / sqrt((double)variance[filter] + eps));
+  y[at] = fmax(0.0, NARROW(scaled, (sum - mean[filter]) * scale) + beta[filter]);
   magnitude[at] = fabs(scale) * size;
 }

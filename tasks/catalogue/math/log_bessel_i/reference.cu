@@ -12,7 +12,7 @@ extern "C" __global__ void log_bessel_reference(const float* order, const float*
   const double v = fabs((double)order[i]), z = fabs((double)x[i]), square = z * z / 4;
   double term = 1, sum = 1, scale = 0;
   for (double k = 1; term > 1e-18 * sum || k * (v + k) < square; ++k) {
-    term *= square / (k * (v + k));
+    term *= NARROW(ratio, square / (k * (v + k)));
     sum += term;
     if (sum > 1e250) {
       sum *= 1e-250;
@@ -20,7 +20,8 @@ extern "C" __global__ void log_bessel_reference(const float* order, const float*
       scale += 250 * log(10.0);
     }
   }
-  const double power = v * log(z / 2), gamma = lgamma(v + 1), series = log(sum) + scale;
+  const double power = NARROW(power, v * log(z / 2)), gamma = NARROW(log_gamma, lgamma(v + 1));
+  const double series = NARROW(series, log(sum) + scale);
   y[i] = power - gamma + series;
   magnitude[i] = fabs(power) + fabs(gamma) + series + 1; // 1: the argument of Gamma is rounded
 }

@@ -23,6 +23,6 @@ extern "C" __global__ void pool_reference(const float* x, double* y, double* mag
       }
     }
   }
-  y[at] = largest;
+  y[at] = NARROW(maximum, largest);
   magnitude[at] = 0;
 }

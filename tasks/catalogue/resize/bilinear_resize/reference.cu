@@ -24,7 +24,9 @@ extern "C" __global__ void resize_reference(const __nv_bfloat16* x, double* y, d
     for (long long c = max(j - 1, 0LL); c <= min(j + 2, w - 1); ++c) {
       const double value = (float)plane[r * w + c];
       largest = fmax(largest, fabs(value));
-      sum += value * fmax(0.0, 1 - fabs(v - r)) * fmax(0.0, 1 - fabs(u - c));
+      const double row_weight = NARROW(weight, fmax(0.0, 1 - fabs(v - r)));
+      const double column_weight = NARROW(weight, fmax(0.0, 1 - fabs(u - c)));
+      sum += NARROW(term, value * row_weight * column_weight);
     }
   }
   // Beyond the last centre the last pixel stands in for the one that does not exist.

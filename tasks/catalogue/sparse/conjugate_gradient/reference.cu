@@ -35,7 +35,8 @@
   ]
 }
 @*/
-// sums: (r, r) and (p, q) of each step in turn, then (r, r) after the last one.
+// sums: (r, r) and (p, q) of each step in turn, then (r, r) after the last one. The products in them
+// are not narrowed: over a grid of millions their roundings cancel, and no result shows them.
 extern "C" __global__ void begin(const float* b, double* x, double* size, double* r, double* p,
                                  long long count) {
   const long long at = blockIdx.x * (long long)blockDim.x + threadIdx.x;
@@ -57,7 +58,7 @@ extern "C" __global__ void dot_rows(const double* u, const double* v, double* ro
   for (long long at = i * w; at < (i + 1) * w; ++at) {
     sum += u[at] * v[at];
   }
-  rows[i] = sum;
+  rows[i] = NARROW(row_sum, sum);
 }
 
 extern "C" __global__ void add_rows(const double* rows, double* sum, long long h) {
@@ -73,8 +74,10 @@ extern "C" __global__ void apply(const double* p, double* q, float shift, long l
   const long long at = blockIdx.x * (long long)blockDim.x + threadIdx.x;
   if (at < h * w) {
     const long long i = at / w, j = at % w;
-    q[at] = (4 + (double)shift) * p[at] - (i > 0 ? p[at - w] : 0) - (i + 1 < h ? p[at + w] : 0) -
-            (j > 0 ? p[at - 1] : 0) - (j + 1 < w ? p[at + 1] : 0);
+    const double applied = (4 + (double)shift) * p[at] - (i > 0 ? p[at - w] : 0) -
+                           (i + 1 < h ? p[at + w] : 0) - (j > 0 ? p[at - 1] : 0) -
+                           (j + 1 < w ? p[at + 1] : 0);
+    q[at] = NARROW(applied, applied);
   }
 }
 
@@ -85,13 +88,13 @@ extern "C" __global__ void update(const double* sums, const double* p, const dou
     const double alpha = sums[1] != 0 ? sums[0] / sums[1] : 0;
     x[at] += alpha * p[at];
     size[at] += fabs(alpha * p[at]);
-    r[at] -= alpha * q[at];
+    r[at] = NARROW(residual, r[at] - alpha * q[at]);
   }
 }
 
 extern "C" __global__ void turn(const double* sums, const double* r, double* p, long long count) {
   const long long at = blockIdx.x * (long long)blockDim.x + threadIdx.x;
   if (at < count) {
-    p[at] = r[at] + (sums[0] != 0 ? sums[2] / sums[0] : 0) * p[at];
+    p[at] = NARROW(direction, r[at] + (sums[0] != 0 ? sums[2] / sums[0] : 0) * p[at]);
   }
 }

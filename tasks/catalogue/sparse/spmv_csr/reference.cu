@@ -11,11 +11,15 @@ extern "C" __global__ void spmv_reference(const int* row_ptr, const int* col, co
   if (row >= rows) {
     return;
   }
-  double sum = 0, size = 0;
+  double sum = 0, block = 0, size = 0;
   for (long long p = row_ptr[row]; p < row_ptr[row + 1]; ++p) {
-    const double term = (double)values[p] * (double)x[col[p]];
-    sum += term;
-    size += fabs(term);
+    const double product = NARROW(product, (double)values[p] * (double)x[col[p]]);
+    block += product;
+    size += fabs(product);
+    if ((p - row_ptr[row]) % 32 == 31 || p + 1 == row_ptr[row + 1]) { // a kernel adds it up first
+      sum += NARROW(partial_sum, block);
+      block = 0;
+    }
   }
   const double added = (double)beta * (double)z[row];
   y[row] = (double)alpha * sum + added;

@@ -36,7 +36,7 @@ extern "C" __global__ void step(const double* u, const double* size, const float
                                 double* next_size, long long count, long long h, long long w) {
   const long long at = blockIdx.x * (long long)blockDim.x + threadIdx.x;
   if (at < count) {
-    next[at] = (around(u, at, h, w) + b[at]) / 4;
+    next[at] = NARROW(value, (NARROW(neighbours, around(u, at, h, w)) + b[at]) / 4);
     next_size[at] = (around(size, at, h, w) + fabs((double)b[at])) / 4;
   }
 }

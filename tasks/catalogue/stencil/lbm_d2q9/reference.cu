@@ -20,11 +20,13 @@ extern "C" __global__ void reference(const float* f, double* next, double* magni
     ux += cx[q] * g[q];
     uy += cy[q] * g[q];
   }
-  ux /= rho;
-  uy /= rho;
+  rho = NARROW(density, rho);
+  ux = NARROW(velocity, ux / rho);
+  uy = NARROW(velocity, uy / rho);
   for (int q = 0; q < 9; ++q) {
-    const double along = cx[q] * ux + cy[q] * uy, square = ux * ux + uy * uy;
-    const double equal = weight[q] * rho * (1 + 3 * along + 4.5 * along * along - 1.5 * square);
+    const double along = NARROW(along, cx[q] * ux + cy[q] * uy), square = ux * ux + uy * uy;
+    const double equal =
+        NARROW(equilibrium, weight[q] * rho * (1 + 3 * along + 4.5 * along * along - 1.5 * square));
     const double size = cx[q] * cx[q] * fabs(ux) + cy[q] * cy[q] * fabs(uy);
     next[q * h * w + at] = g[q] + omega * (equal - g[q]);
     magnitude[q * h * w + at] =

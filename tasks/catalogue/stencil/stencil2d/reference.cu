@@ -14,7 +14,8 @@ extern "C" __global__ void stencil_reference(const float* in, double* out, doubl
   const double west = j > 0 ? in[i * w + j - 1] : 0;
   const double east = j + 1 < w ? in[i * w + j + 1] : 0;
   const double middle = in[i * w + j];
-  out[i * w + j] = center * middle + side * (north + south + west + east);
+  const double neighbours = NARROW(neighbours, north + south + west + east);
+  out[i * w + j] = NARROW(product, center * middle) + NARROW(product, side * neighbours);
   magnitude[i * w + j] = fabs(center * middle) +
                          fabs((double)side) * (fabs(north) + fabs(south) + fabs(west) + fabs(east));
 }

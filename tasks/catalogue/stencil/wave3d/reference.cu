@@ -20,9 +20,9 @@ extern "C" __global__ void wave_reference(const float* now, const float* before,
     const double x = d != 0 && i + d >= 0 && i + d < nx ? now[at + d] : 0;
     const double y = d != 0 && j + d >= 0 && j + d < ny ? now[at + d * nx] : 0;
     const double z = d != 0 && k + d >= 0 && k + d < nz ? now[at + d * ny * nx] : 0;
-    sum += weight * (x + y + z);
+    sum += NARROW(term, weight * NARROW(ring_sum, x + y + z));
     size += fabs(weight) * (fabs(x) + fabs(y) + fabs(z));
   }
-  next[at] = 2.0 * now[at] - before[at] + courant[at] * sum;
+  next[at] = 2.0 * now[at] - before[at] + courant[at] * NARROW(laplacian, sum);
   magnitude[at] = fabs(2.0 * now[at]) + fabs((double)before[at]) + courant[at] * size;
 }

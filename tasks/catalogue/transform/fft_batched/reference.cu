@@ -24,14 +24,19 @@ extern "C" __global__ void reference(const float* x, const double* root, double*
     return;
   }
   for (long long z = blockIdx.y; z < batch; z += gridDim.y) {
-    double real = 0, imaginary = 0, size = 0;
+    double real = 0, imaginary = 0, size = 0, block[2] = {};
     long long turn = 0; // f * t modulo n
     for (long long t = 0; t < n; ++t) {
       const double a = x[2 * (z * n + t)], b = x[2 * (z * n + t) + 1];
-      const double c = root[2 * turn], s = root[2 * turn + 1];
-      real += a * c - b * s;
-      imaginary += a * s + b * c;
+      const double c = NARROW(root, root[2 * turn]), s = NARROW(root, root[2 * turn + 1]);
+      block[0] += NARROW(product, a * c - b * s);
+      block[1] += NARROW(product, a * s + b * c);
       size += fabs(a) + fabs(b);
+      if (t % 16 == 15 || t + 1 == n) { // a pass that a kernel keeps in memory
+        real += NARROW(partial_sum, block[0]);
+        imaginary += NARROW(partial_sum, block[1]);
+        block[0] = block[1] = 0;
+      }
       turn = turn + f < n ? turn + f : turn + f - n;
     }
     y[2 * (z * n + f)] = real;
