@@ -7,7 +7,8 @@
   ]
 }
 @*/
-// E[x^2] - mean^2 from sums that one block a row forms in one pass; a second kernel applies them.
+// One pass over differences from the row's first element, which is a few deviations from the mean:
+// so E[d^2] - E[d]^2 keeps the variance. A second kernel applies the moments.
 __device__ float tree(float value) {
   __shared__ float shared[64];
   __syncthreads();
@@ -24,16 +25,17 @@ __device__ float tree(float value) {
 
 extern "C" __global__ void moments(const float* __restrict__ x, float* mean, float* scale,
                                    float eps, int cols) {
+  const float first = x[(size_t)blockIdx.x * cols];
   float sum = 0.0f, squares = 0.0f;
   for (int c = threadIdx.x; c < cols; c += 64) {
-    const float value = x[(size_t)blockIdx.x * cols + c];
+    const float value = x[(size_t)blockIdx.x * cols + c] - first;
     sum += value;
     squares += value * value;
   }
   sum = tree(sum) / cols;
   squares = tree(squares) / cols;
   if (threadIdx.x == 0) {
-    mean[blockIdx.x] = sum;
+    mean[blockIdx.x] = first + sum;
     scale[blockIdx.x] = rsqrtf(fmaxf(squares - sum * sum, 0.0f) + eps);
   }
 }
