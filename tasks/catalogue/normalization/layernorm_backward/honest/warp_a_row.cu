@@ -10,8 +10,8 @@
   ]
 }
 @*/
-// One warp a row, with one pass of four sums before the mean is known; then eight warps for 32
-// columns, whose sums meet in shared memory.
+// One warp a row, with one pass of four sums over differences from the row's first element; then
+// eight warps for 32 columns, whose sums meet in shared memory.
 __device__ float warp_sum(float value) {
   for (int offset = 16; offset > 0; offset /= 2) {
     value += __shfl_xor_sync(0xffffffff, value, offset);
@@ -29,9 +29,10 @@ extern "C" __global__ void row_gradient(const float* __restrict__ x,
     return;
   }
   const size_t start = (size_t)row * cols;
+  const float first = x[start];
   float sum = 0.0f, squares = 0.0f, shift = 0.0f, product = 0.0f;
   for (int c = threadIdx.x; c < cols; c += 32) {
-    const float value = x[start + c], slope = dy[start + c] * gamma[c];
+    const float value = x[start + c] - first, slope = dy[start + c] * gamma[c];
     sum += value;
     squares += value * value;
     shift += slope;
@@ -42,11 +43,11 @@ extern "C" __global__ void row_gradient(const float* __restrict__ x,
   shift = warp_sum(shift) / cols;
   const float projection = (warp_sum(product) / cols - mean * shift) * scale;
   for (int c = threadIdx.x; c < cols; c += 32) {
-    const float normalised = (x[start + c] - mean) * scale;
+    const float normalised = (x[start + c] - first - mean) * scale;
     dx[start + c] = scale * (dy[start + c] * gamma[c] - shift - normalised * projection);
   }
   if (threadIdx.x == 0) {
-    means[row] = mean;
+    means[row] = first + mean;
     scales[row] = scale;
   }
 }
