@@ -10,7 +10,8 @@ extern "C" __global__ void silu_reference(const __nv_bfloat16* x, double* y, dou
   if (i < count) {
     const long long at = i / cols * 2 * cols + i % cols;
     const double gate = (float)x[at], up = (float)x[at + cols];
-    y[i] = gate / (1 + exp(-gate)) * up;
+    const double exponential = NARROW(exponential, exp(-gate));
+    y[i] = NARROW(silu, gate / (1 + exponential)) * up;
     // Rounding the exponent's argument moves the exponential in proportion to it.
     magnitude[i] = fabs(y[i]) * (1 + fabs(gate));
   }

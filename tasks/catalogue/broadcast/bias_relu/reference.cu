@@ -11,7 +11,7 @@ extern "C" __global__ void bias_relu_reference(const __nv_bfloat16* x, const __n
   const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
   if (i < count) {
     const double value = (float)x[i], shift = (float)bias[i % cols];
-    y[i] = fmax(0.0, value + shift);
+    y[i] = fmax(0.0, NARROW(sum, value + shift));
     magnitude[i] = fabs(value) + fabs(shift);
   }
 }

@@ -9,7 +9,7 @@ extern "C" __global__ void gather_reference(const __nv_bfloat16* table, const in
                                             double* magnitude, long long count, long long dim) {
   const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
   if (i < count) {
-    y[i] = (float)table[ids[i / dim] * dim + i % dim];
+    y[i] = NARROW(value, (float)table[ids[i / dim] * dim + i % dim]);
     magnitude[i] = 0;
   }
 }

@@ -13,7 +13,7 @@ extern "C" __global__ void scatter_reference(const float* x, const int* ids, dou
   const long long i = blockIdx.x * 256LL + threadIdx.x;
   if (i < count) {
     const long long at = ids[i / dim] * dim + i % dim;
-    atomicAdd(&y[at], (double)x[i]);
+    atomicAdd(&y[at], NARROW(term, (double)x[i]));
     atomicAdd(&magnitude[at], fabs((double)x[i]));
   }
 }

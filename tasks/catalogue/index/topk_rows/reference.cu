@@ -13,7 +13,7 @@ extern "C" __global__ void topk_reference(const float* x, double* values, double
   int* places = indices + row * k;
   long long count = 0; // elements found so far, in order
   for (long long c = 0; c < cols; ++c) {
-    const double value = x[row * cols + c];
+    const double value = NARROW(value, x[row * cols + c]);
     if (count == k && found[k - 1] >= value) {
       continue;
     }

@@ -8,7 +8,7 @@ extern "C" __global__ void transpose_reference(const float* x, double* y, double
   const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
   if (i < count) {
     const long long at = i % cols * rows + i / cols;
-    y[at] = x[i];
+    y[at] = NARROW(value, x[i]);
     magnitude[at] = 0;
   }
 }

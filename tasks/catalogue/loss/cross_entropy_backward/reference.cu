@@ -16,14 +16,19 @@ extern "C" __global__ void gradient_reference(const float* logits, const int* la
   for (long long c = 1; c < classes; ++c) {
     largest = fmax(largest, (double)scores[c]);
   }
-  double sum = 0;
+  double sum = 0, block = 0;
   for (long long c = 0; c < classes; ++c) {
-    sum += exp(scores[c] - largest);
+    block += NARROW(term, exp(scores[c] - largest));
+    if (c % 128 == 127 || c + 1 == classes) { // a block that a kernel adds up first
+      sum += NARROW(partial_sum, block);
+      block = 0;
+    }
   }
   const double slope = dloss[row];
   for (long long c = 0; c < classes; ++c) {
     const long long at = row * classes + c;
-    const double p = exp(scores[c] - largest) / sum, chosen = c == labels[row] ? 1 : 0;
+    const double exponential = NARROW(exponential, exp(NARROW(difference, scores[c] - largest)));
+    const double p = NARROW(probability, exponential / sum), chosen = c == labels[row] ? 1 : 0;
     dlogits[at] = slope * (p - chosen);
     // What rounding the argument of exp moves: the logit less the logarithm of the sum.
     const double argument = fabs(largest) + log(sum) + fabs((double)scores[c]) / 2;

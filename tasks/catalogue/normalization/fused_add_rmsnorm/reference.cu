@@ -13,19 +13,22 @@ extern "C" __global__ void reference(const __nv_bfloat16* x, const __nv_bfloat16
   if (row >= rows) {
     return;
   }
-  double squares = 0;
+  double squares = 0, block = 0;
   for (long long c = 0; c < cols; ++c) {
     const long long at = row * cols + c;
     const double left = (float)x[at], right = (float)residual[at];
-    sum[at] = left + right;
+    sum[at] = NARROW(sum, left + right);
     sum_magnitude[at] = fabs(left) + fabs(right);
-    squares += sum[at] * sum[at];
+    block += sum[at] * sum[at];
+    if (c % 128 == 127 || c + 1 == cols) { // a block that a kernel adds up first
+      squares = NARROW(partial_sum, squares + block);
+      block = 0;
+    }
   }
-  const double scale = 1 / sqrt(squares / cols + eps);
+  const double scale = NARROW(scale, 1 / sqrt(squares / cols + eps));
   for (long long c = 0; c < cols; ++c) {
     const long long at = row * cols + c;
-    const double factor = scale * (double)(float)weight[c];
-    y[at] = sum[at] * factor;
-    y_magnitude[at] = sum_magnitude[at] * fabs(factor);
+    y[at] = NARROW(normalised, sum[at] * scale) * (float)weight[c];
+    y_magnitude[at] = sum_magnitude[at] * scale * fabs((float)weight[c]);
   }
 }

@@ -28,32 +28,39 @@ extern "C" __global__ void dx_reference(const float* x, const float* gamma, cons
     sum += values[c];
     size += fabs((double)values[c]);
   }
-  const double mean = sum / cols;
+  const double mean = NARROW(mean, sum / cols);
   size /= cols;
-  double squares = 0;
+  double squares = 0, block = 0;
   for (long long c = 0; c < cols; ++c) {
-    squares += (values[c] - mean) * (values[c] - mean);
+    const double difference = NARROW(difference, values[c] - mean);
+    block += difference * difference;
+    if (c % 128 == 127 || c + 1 == cols) { // a block that a kernel adds up first
+      squares += NARROW(partial_sum, block);
+      block = 0;
+    }
   }
-  const double scale = 1 / sqrt(squares / cols + eps);
+  const double scale = NARROW(scale, 1 / sqrt(squares / cols + eps));
   means[row] = mean;
   scales[row] = scale;
   sizes[row] = size;
   double total = 0, total_size = 0, projection = 0, projection_size = 0;
   for (long long c = 0; c < cols; ++c) {
-    const double slope = (double)slopes[c] * gamma[c];
+    const double slope = NARROW(product, (double)slopes[c] * gamma[c]);
+    const double normalised = NARROW(normalised, (values[c] - mean) * scale);
     total += slope;
     total_size += fabs(slope);
-    projection += slope * (values[c] - mean) * scale;
-    projection_size += fabs(slope) * (fabs((double)values[c]) + size) * scale;
+    projection += slope * normalised;
+    projection_size += fabs(slope) * (fabs(normalised) + (fabs((double)values[c]) + size) * scale);
   }
   for (long long c = 0; c < cols; ++c) {
     const long long at = row * cols + c;
-    const double slope = (double)slopes[c] * gamma[c];
-    const double part = (values[c] - mean) * scale / cols;
-    const double part_size = (fabs((double)values[c]) + size) * scale / cols;
-    dx[at] = scale * (slope - total / cols - part * projection);
-    magnitude[at] = scale * (fabs(slope) + total_size / cols + fabs(part) * projection_size +
-                             part_size * fabs(projection));
+    const double slope = NARROW(product, (double)slopes[c] * gamma[c]);
+    const double normalised = NARROW(normalised, (values[c] - mean) * scale);
+    dx[at] = scale * (slope - total / cols - normalised * projection / cols);
+    // The rounding of the mean moves one factor of the last term or the other.
+    const double moved = (fabs((double)values[c]) + size) * scale * fabs(projection);
+    magnitude[at] = scale * (fabs(slope) + total_size / cols +
+                             (fabs(normalised) * projection_size + moved) / cols);
   }
 }
 
@@ -69,7 +76,7 @@ extern "C" __global__ void columns_reference(const float* x, const float* dy, co
   double weighted = 0, weighted_size = 0, sum = 0, size = 0;
   for (long long row = 0; row < rows; ++row) {
     const double value = x[row * cols + c], slope = dy[row * cols + c];
-    weighted += slope * (value - means[row]) * scales[row];
+    weighted += NARROW(term, slope * (value - means[row]) * scales[row]);
     weighted_size += fabs(slope) * (fabs(value) + sizes[row]) * scales[row];
     sum += slope;
     size += fabs(slope);

@@ -11,15 +11,19 @@ extern "C" __global__ void rmsnorm_reference(const __nv_bfloat16* x, const __nv_
   if (row >= rows) {
     return;
   }
-  double squares = 0;
+  double squares = 0, block = 0;
   for (long long c = 0; c < cols; ++c) {
     const double value = (float)x[row * cols + c];
-    squares += value * value;
+    block += value * value;
+    if (c % 128 == 127 || c + 1 == cols) { // a block that a kernel adds up first
+      squares = NARROW(partial_sum, squares + block);
+      block = 0;
+    }
   }
-  const double scale = 1 / sqrt(squares / cols + eps);
+  const double scale = NARROW(scale, 1 / sqrt(squares / cols + eps));
   for (long long c = 0; c < cols; ++c) {
     const long long at = row * cols + c;
-    y[at] = (double)(float)x[at] * scale * (double)(float)weight[c];
+    y[at] = NARROW(normalised, (float)x[at] * scale) * (float)weight[c];
     magnitude[at] = fabs(y[at]);
   }
 }

@@ -16,20 +16,24 @@ extern "C" __global__ void dx_reference(const float* x, const float* weight, con
   if (row >= rows) {
     return;
   }
-  double squares = 0, projection = 0, size = 0;
+  double squares = 0, block = 0, projection = 0, size = 0;
   for (long long c = 0; c < cols; ++c) {
     const double value = x[row * cols + c];
-    const double scaled = (double)dy[row * cols + c] * weight[c];
-    squares += value * value;
+    const double scaled = NARROW(product, (double)dy[row * cols + c] * weight[c]);
+    block += value * value;
     projection += scaled * value;
     size += fabs(scaled * value);
+    if (c % 128 == 127 || c + 1 == cols) { // a block that a kernel adds up first
+      squares += NARROW(partial_sum, block);
+      block = 0;
+    }
   }
-  const double scale = 1 / sqrt(squares / cols + eps);
+  const double scale = NARROW(scale, 1 / sqrt(squares / cols + eps));
   scales[row] = scale;
   for (long long c = 0; c < cols; ++c) {
     const long long at = row * cols + c;
-    const double scaled = (double)dy[at] * weight[c];
-    const double factor = x[at] * scale * scale / cols;
+    const double scaled = NARROW(product, (double)dy[at] * weight[c]);
+    const double factor = NARROW(normalised, x[at] * scale) * scale / cols;
     dx[at] = scale * (scaled - factor * projection);
     magnitude[at] = scale * (fabs(scaled) + fabs(factor) * size);
   }
@@ -44,7 +48,7 @@ extern "C" __global__ void dweight_reference(const float* x, const float* dy, co
   }
   double sum = 0, size = 0;
   for (long long row = 0; row < rows; ++row) {
-    const double term = (double)dy[row * cols + c] * x[row * cols + c] * scales[row];
+    const double term = NARROW(term, (double)dy[row * cols + c] * x[row * cols + c] * scales[row]);
     sum += term;
     size += fabs(term);
   }

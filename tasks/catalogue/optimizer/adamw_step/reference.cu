@@ -15,11 +15,12 @@ extern "C" __global__ void adamw_reference(const float* p, const float* g, const
     return;
   }
   const double gradient = g[i];
-  m1[i] = beta1 * m[i] + (1 - beta1) * gradient;
+  m1[i] = beta1 * m[i] + NARROW(term, (1 - beta1) * gradient);
   m1_magnitude[i] = fabs(beta1 * m[i]) + fabs((1 - beta1) * gradient);
-  v1[i] = beta2 * v[i] + (1 - beta2) * gradient * gradient;
+  v1[i] = beta2 * v[i] + NARROW(square, (1 - beta2) * gradient * gradient);
   v1_magnitude[i] = v1[i];
-  const double factor = lr / correction1 / (sqrt(v1[i] / correction2) + eps);
+  const double root = NARROW(root, sqrt(v1[i] / correction2));
+  const double factor = NARROW(factor, lr / correction1 / (root + eps));
   p1[i] = p[i] * (1 - lr * decay) - factor * m1[i];
   p1_magnitude[i] = fabs((double)p[i]) + factor * m1_magnitude[i];
 }

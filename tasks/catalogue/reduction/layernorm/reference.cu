@@ -15,17 +15,24 @@ extern "C" __global__ void layernorm_reference(const float* x, const float* gamm
     mean += values[c];
     size += fabs((double)values[c]);
   }
-  mean /= cols;
+  mean = NARROW(mean, mean / cols);
   size /= cols;
-  double variance = 0;
+  double squares = 0, block = 0;
   for (long long c = 0; c < cols; ++c) {
-    variance += (values[c] - mean) * (values[c] - mean);
+    const double difference = NARROW(difference, values[c] - mean);
+    block += difference * difference;
+    if (c % 128 == 127 || c + 1 == cols) { // a block that a kernel adds up first
+      squares += NARROW(partial_sum, block);
+      block = 0;
+    }
   }
-  variance /= cols;
-  const double scale = 1 / sqrt(variance + eps);
+  const double scale = NARROW(scale, 1 / sqrt(squares / cols + eps));
   for (long long c = 0; c < cols; ++c) {
-    const double normalised = (values[c] - mean) * scale * gamma[c];
+    const double difference = NARROW(difference, values[c] - mean);
+    const double normalised = NARROW(normalised, difference * scale) * gamma[c];
     y[row * cols + c] = normalised + beta[c];
+    // The rounding of the mean moves each element; an offset adds nothing to the error of the
+    // variance.
     magnitude[row * cols + c] = (fabs((double)values[c]) + size) * scale * fabs((double)gamma[c]) +
                                 fabs(normalised) + fabs((double)beta[c]);
   }

@@ -8,11 +8,15 @@ extern "C" __global__ void cumsum_reference(const float* x, double* y, double* m
   if (row >= rows) {
     return;
   }
-  double sum = 0, size = 0;
+  double sum = 0, block = 0, size = 0;
   for (long long c = 0; c < cols; ++c) {
-    sum += x[row * cols + c];
+    block += NARROW(term, x[row * cols + c]);
     size += fabs((double)x[row * cols + c]);
-    y[row * cols + c] = sum;
+    y[row * cols + c] = sum + block;
     magnitude[row * cols + c] = size;
+    if (c % 128 == 127) { // a block that a kernel adds up first
+      sum += NARROW(partial_sum, block);
+      block = 0;
+    }
   }
 }

@@ -1,6 +1,6 @@
 /*@winnow
 {
-  "let": { "room": "32 + 8 * k" },
+  "let": { "room": "16 + 6 * k" },
   "scratch": { "candidates": { "dtype": "i32", "count": "rows * room" } },
   "launches": [
     { "kernel": "topk", "grid": ["ceil_div(rows, 32)"], "block": [32],
@@ -8,7 +8,7 @@
   ]
 }
 @*/
-// Wrong: has room for 32 + 8 k candidates. The columns form k groups, and a candidate is at least
+// Wrong: has room for 16 + 6 k candidates. The columns form k groups, and a candidate is at least
 // as large as the smallest maximum of a group: some k log(k) elements, but more if many are equal.
 __device__ float lower_bound(const float* values, int cols, int k) {
   float bound = INFINITY;

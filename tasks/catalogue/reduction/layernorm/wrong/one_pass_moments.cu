@@ -7,8 +7,8 @@
   ]
 }
 @*/
-// Wrong: the variance is E[x^2] - mean^2 from sums of one pass. A mean of a thousand deviations
-// leaves nothing of it.
+// Wrong: E[x^2] - mean^2 keeps nothing of the variance behind a large mean. The sums are those that
+// one block a row forms in one pass; a second kernel applies them.
 __device__ float tree(float value) {
   __shared__ float shared[64];
   __syncthreads();

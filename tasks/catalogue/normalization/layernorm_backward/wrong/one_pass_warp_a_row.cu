@@ -10,9 +10,9 @@
   ]
 }
 @*/
-// Wrong: one warp a row, with one pass of four sums before the mean is known. A mean of a thousand
-// deviations leaves nothing of the variance. Then eight warps for 32 columns, whose sums meet in
-// shared memory.
+// Wrong: E[x^2] - mean^2 keeps nothing of the variance behind a large mean. One warp a row, with
+// one pass of four sums before the mean is known; then eight warps for 32 columns, whose sums meet
+// in shared memory.
 __device__ float warp_sum(float value) {
   for (int offset = 16; offset > 0; offset /= 2) {
     value += __shfl_xor_sync(0xffffffff, value, offset);
