@@ -10,7 +10,7 @@
 namespace winnow::tasks {
 namespace {
 
-using Kind = GeneratorSpec::Kind;
+using GeneratorKind = GeneratorSpec::Kind;
 
 bool is_read(const TensorSpec& tensor) {
   return tensor.role != Role::Output;
@@ -67,7 +67,7 @@ void add_tensor_mutants(const TensorSpec& tensor, std::vector<Mutant>& mutants) 
     if (is_floating(tensor.dtype)) {
       mutants.push_back({MutantKind::EarlyStop, tensor.name, 0, true});
     }
-    if (tensor.generator.kind == Kind::Index || tensor.generator.kind == Kind::CsrColumns) {
+    if (tensor.generator.kind == GeneratorKind::Index || tensor.generator.kind == GeneratorKind::CsrColumns) {
       mutants.push_back({MutantKind::FixedCapacity, tensor.name, 0, true});
     }
   }
