@@ -27,7 +27,7 @@ void fill(const fs::path& file, const std::string& mark, const std::string& text
 void fill_all(const fs::path& task) {
   fill(task / "task.toml", "TO DO: the name of the operation", "L1 normalisation of rows");
   fill(task / "task.toml", "TO DO: the formula", "y[r][c] = scale * x[r][c] / sum of |x[r][j]|");
-  fill(task / "reference.cu", "+= 0;", "+= fabs((double)x[row * cols + c]);");
+  fill(task / "reference.cu", "(term, 0);", "(term, fabs((double)x[row * cols + c]));");
   fill(task / "reference.cu", "y[at] = 0;", "y[at] = scale * (double)x[at] / sum;");
   fill(task / "reference.cu", "magnitude[at] = 0;", "magnitude[at] = fabs(y[at]);");
   for (const char* kernel : {"baseline.cu", "honest/thread_a_row.cu"}) {
