@@ -120,7 +120,8 @@ std::vector<MutantTrial::Prepared> MutantTrial::prepare(const tasks::Shape& shap
   std::vector<Prepared> prepared;
   for (std::size_t i = 0; i < results_.size(); ++i) {
     MutantResult& result = results_[i];
-    const bool is_tried = tried == Tried::All || tasks::depends_on_draw(result.mutant.kind);
+    const bool is_tried = tried == Tried::All || tasks::depends_on_draw(result.mutant.kind) ||
+                          result.state == MutantResult::State::Accepted;
     if (!result.mutant.runs_reference || !is_live(i) || !is_tried) {
       continue;
     }

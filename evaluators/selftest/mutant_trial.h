@@ -28,7 +28,9 @@ private:
     ReferenceCase reference_case;
   };
 
-  /// Draws that an evaluation makes try all mutants, further ones those that depend on the draw.
+  /// Draws that an evaluation makes try all mutants. Further draws try those that depend on the
+  /// draw, and those that were accepted: all shapes of a set have the same draw of the
+  /// distribution, but each launch of a candidate has its own.
   enum class Tried : std::uint8_t { All, DependOnDraw };
 
   void run_case(const tasks::Shape& shape, std::uint64_t seed, Tried tried);
