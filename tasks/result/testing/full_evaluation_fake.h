@@ -55,6 +55,7 @@ inline Evaluation full_evaluation() {
   evaluation.score_ns = 10.5;
   evaluation.hidden_speedup = 1.7;
   evaluation.hidden_race_ratio = 1.1;
+  evaluation.suspended = {"incumbent", "a timed launch was wrong"};
   evaluation.promoted = false;
   evaluation.race = {"d3", "faster", 1.2, {1.1, 1.3}, 6};
   evaluation.profile = R"({"shapes": []})";
