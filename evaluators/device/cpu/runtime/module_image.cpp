@@ -66,10 +66,8 @@ ModuleImage image_of(const ElfReader& file) {
     if (symbol.size == 0 || symbol.section == SHN_UNDEF || is_redzone(symbol.name)) {
       continue;
     }
-    if (is_own(symbol.name)) {
-      if (symbol.type == STT_TLS) {
-        image.runtime.push_back({symbol.name, symbol.value, symbol.size});
-      }
+    if (is_own(symbol.name) && symbol.type == STT_TLS) {
+      image.runtime.push_back({symbol.name, symbol.value, symbol.size});
     } else if (symbol.type == STT_TLS) {
       image.shared.push_back({demangle(symbol.name), symbol.value, symbol.size});
     } else if (symbol.type == STT_OBJECT && is_writable(file, symbol)) {
