@@ -1,6 +1,6 @@
 /*@winnow
 {
-  "let": { "room": "16 + 6 * k" },
+  "let": { "room": "k + 2" },
   "scratch": { "candidates": { "dtype": "i32", "count": "rows * room" } },
   "launches": [
     { "kernel": "topk", "grid": ["ceil_div(rows, 32)"], "block": [32],
@@ -8,16 +8,21 @@
   ]
 }
 @*/
-// Wrong: has room for 16 + 6 k candidates. The columns form k groups, and a candidate is at least
-// as large as the smallest maximum of a group: some k log(k) elements, but more if many are equal.
-__device__ float lower_bound(const float* values, int cols, int k) {
+// Wrong: the elements that are at least as large as the k-th go into a list, from the last column
+// on. It has room for k + 2, but there are more if many are equal to the k-th.
+__device__ float kth_value(const float* values, int cols, int k) {
   float bound = INFINITY;
-  for (int group = 0; group < k; ++group) {
-    float largest = values[group];
-    for (int c = group + k; c < cols; c += k) {
-      largest = fmaxf(largest, values[c]);
+  for (int found = 0; found < k;) {
+    float largest = -INFINITY;
+    int count = 0;
+    for (int c = 0; c < cols; ++c) {
+      if (values[c] < bound && values[c] >= largest) {
+        count = values[c] > largest ? 1 : count + 1;
+        largest = values[c];
+      }
     }
-    bound = fminf(bound, largest);
+    found += count;
+    bound = largest;
   }
   return bound;
 }
@@ -33,11 +38,11 @@ extern "C" __global__ void topk(const float* x, int* candidates, float* values, 
     return;
   }
   const float* elements = x + (size_t)row * cols;
-  const float bound = lower_bound(elements, cols, k);
+  const float bound = kth_value(elements, cols, k);
   int* list = candidates + (size_t)row * room;
-  int count = 0; // from the last column on
-  for (int c = cols - 1; c >= 0; --c) {
-    if (elements[c] >= bound && count < room) {
+  int count = 0;
+  for (int c = cols - 1; c >= 0 && count < room; --c) {
+    if (elements[c] >= bound) {
       list[count++] = c;
     }
   }
