@@ -67,7 +67,8 @@ void add_tensor_mutants(const TensorSpec& tensor, std::vector<Mutant>& mutants) 
     if (is_floating(tensor.dtype)) {
       mutants.push_back({MutantKind::EarlyStop, tensor.name, 0, true});
     }
-    if (tensor.generator.kind == GeneratorKind::Index || tensor.generator.kind == GeneratorKind::CsrColumns) {
+    if (tensor.generator.kind == GeneratorKind::Index ||
+        tensor.generator.kind == GeneratorKind::CsrColumns) {
       mutants.push_back({MutantKind::FixedCapacity, tensor.name, 0, true});
     }
   }

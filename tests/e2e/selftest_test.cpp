@@ -223,8 +223,9 @@ TEST_F(SelftestTest, ALimitThatGrowsWithTheSizeIsFoundOut) {
   };
   put_in_place(R"(multiple = "5")", R"(multiple = "4 + sqrt(n) / 4")");
   put_in_place(R"(norm_multiple = "5")", R"(norm_multiple = "4 + sqrt(n) / 4")");
-  put_in_place(R"({ kind = "heavy_tail", scale = [0.5, 2], tail = [3000, 10000], factor = [30000, 200000] })",
-               R"({ kind = "normal", mean = [0.25, 0.3], std = [1, 1.1] })");
+  put_in_place(
+      R"({ kind = "heavy_tail", scale = [0.5, 2], tail = [3000, 10000], factor = [30000, 200000] })",
+      R"({ kind = "normal", mean = [0.25, 0.3], std = [1, 1.1] })");
   put("task.toml", text);
   const json task = json_output(run_winnow({"tasks", "selftest", folder.string(), "--seed", "1",
                                             "--seeds", "1", "--json"}))
