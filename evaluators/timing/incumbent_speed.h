@@ -11,7 +11,7 @@ namespace winnow::evaluators {
 /// The speed over the baseline with which a kernel became the incumbent.
 struct EarnedSpeed {
   double speedup = 0;   ///< over the search shapes; 0: not known
-  tasks::Bounds bounds; ///< its 95 % interval
+  tasks::Bounds bounds; ///< its 95 % interval; not known: a factor of 4 to both sides counts
 };
 
 /// A race counts only if the incumbent runs in it as it ran in its own evaluation. Says why it does

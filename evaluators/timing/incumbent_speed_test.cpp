@@ -43,6 +43,12 @@ TEST(WhyNotReproduced, AnotherSpeedDoesNot) {
       << "a busy CPU repeats its times less well";
 }
 
+TEST(WhyNotReproduced, WithoutAnIntervalOnlyALargeDifferenceCounts) {
+  EXPECT_THAT(why_not_reproduced(race(5, 5, 0), {2, {}}, "cuda"), IsEmpty());
+  EXPECT_THAT(why_not_reproduced(race(0.7, 0.7, 0), {2, {}}, "cuda"), IsEmpty());
+  EXPECT_THAT(why_not_reproduced(race(60, 60, 0), {2, {}}, "cuda"), HasSubstr("was 2x (0.5 to 8)"));
+}
+
 TEST(WhyNotReproduced, AChangeInTheMiddleDoesNot) {
   for (const int from : {10, 20, 30}) {
     for (const double late : {1.5, 60.0}) {

@@ -3,6 +3,7 @@
 #include "evaluators/device/cuda/compile/nvrtc.h"
 #include "evaluators/device/gpu/compile/gpu_compiler.h"
 #include "evaluators/device/inspect/gpu_module.h"
+#include "tasks/narrowing.h"
 #include "tasks/plan/kernel_file.h"
 #include "tasks/plan/parameter_choices.h"
 #include "tasks/plan/plan_resolve.h"
@@ -443,9 +444,10 @@ std::vector<CompileRequest> catalogue_requests(const std::filesystem::path& fold
   const tasks::Task task = tasks::load_task(folder);
   std::vector<CompileRequest> requests;
   for (const char* name : {"baseline.cu", "reference.cu"}) {
-    const std::string text = read_file(folder / name, tasks::kMaxKernelFileBytes);
-    const auto file = tasks::parse_kernel_file(text, name).kernel_file.value();
     const bool reference = std::string_view(name) == "reference.cu";
+    const std::string text = reference ? tasks::plain_reference(task)
+                                       : read_file(folder / name, tasks::kMaxKernelFileBytes);
+    const auto file = tasks::parse_kernel_file(text, name).kernel_file.value();
     const tasks::Task view = reference ? tasks::reference_view(task) : task;
     std::vector<Diagnostic> errors;
     CompileRequest wanted = request(file.source);
