@@ -26,7 +26,7 @@ constexpr std::array kVerdicts{
     VerdictText{Verdict::UnwrittenOutput, "unwritten_output",
                 "leaves elements of an output unwritten"},
     VerdictText{Verdict::Wrong, "wrong", "gives wrong values"},
-    VerdictText{Verdict::Unstable, "unstable", "gives different answers to the same input"},
+    VerdictText{Verdict::Unstable, "unstable", "is right in some launches and wrong in others"},
     VerdictText{Verdict::LowPrecision, "low_precision",
                 "computes with less precision than the task allows"},
     VerdictText{Verdict::WrongUnseen, "wrong_unseen",

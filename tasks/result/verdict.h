@@ -22,7 +22,7 @@ enum class Verdict : std::uint8_t {
   ModifiedInput = 9,
   UnwrittenOutput = 10,
   Wrong = 11,
-  Unstable = 12, ///< different results for the same input, or a data race with that effect
+  Unstable = 12, ///< right in some launches and wrong in others, or a data race
   LowPrecision = 13,
   WrongUnseen = 14, ///< fails only on hidden shapes
   Implausible = 15, ///< faster than the hardware can be
