@@ -26,6 +26,8 @@ constexpr milliseconds kCancelPoll{20}; // interval between calls of `cancelled`
 constexpr milliseconds kPollWithoutPidfd{2};
 // From SIGKILL to the end. A process that takes longer is stuck in the kernel.
 constexpr milliseconds kDeathWait{5'000};
+// A keeper kills the processes that are left of its child in this time.
+constexpr milliseconds kKeeperWait{5'000};
 constexpr std::size_t kReadBytes = std::size_t{64} << 10U;
 // Reads more than 1 MiB, the most that a pipe holds. Limited, because a surviving process may go on
 // writing.
@@ -52,11 +54,12 @@ double seconds(const timeval& time) {
 struct ChildProcess::State {
   explicit State(const Command& command)
       : limits(command.limits), signals_as_exit_codes(command.signals_as_exit_codes),
-        own_group(command.own_group), start(Clock::now()), process(spawn(command)) {}
+        own_group(command.own_group), has_keeper(command.has_keeper), start(Clock::now()), process(spawn(command)) {}
 
   ProcessLimits limits;
   bool signals_as_exit_codes;
   bool own_group;
+  bool has_keeper;
   Clock::time_point start;
   SpawnedProcess process;
   std::string_view to_write;
@@ -83,6 +86,7 @@ struct ChildProcess::State {
   void drain();
   std::optional<std::string> take_line();
   bool await_death() const;
+  bool await_end(milliseconds timeout) const;
   void finish(std::optional<ChildResult::End> forced);
   void reap(std::optional<ChildResult::End> forced);
 };
@@ -100,7 +104,7 @@ bool ChildProcess::State::ended() const {
 
 void ChildProcess::State::kill_group() const {
   if (!reaped) {
-    ::kill(own_group ? -process.pid : process.pid, SIGKILL);
+    ::kill(own_group ? -process.pid : process.pid, has_keeper ? SIGTERM : SIGKILL);
   }
 }
 
@@ -190,7 +194,14 @@ std::optional<std::string> ChildProcess::State::take_line() {
 }
 
 bool ChildProcess::State::await_death() const {
-  const Clock::time_point until = deadline_in(kDeathWait);
+  if (has_keeper && !await_end(kKeeperWait)) {
+    ::kill(process.pid, SIGKILL);
+  }
+  return await_end(kDeathWait);
+}
+
+bool ChildProcess::State::await_end(milliseconds timeout) const {
+  const Clock::time_point until = deadline_in(timeout);
   while (!ended()) {
     if (Clock::now() >= until) {
       return false;

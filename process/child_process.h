@@ -41,6 +41,8 @@ struct Command {
   ProcessLimits limits;
   /// argv[0] is a wrapper that reports "killed by signal N" as exit code 128 + N, as bwrap does.
   bool signals_as_exit_codes = false;
+  /// The process keeps another one and ends it on SIGTERM, with all that it has started.
+  bool has_keeper = false;
   /// False for a process that a fenced child starts. Such a process stays in the child's session
   /// and group, so it dies when that group is killed; kill() then ends only the process itself.
   bool own_group = true;
@@ -77,7 +79,8 @@ std::string describe(const ChildResult& result);
 
 /// A running child, started by posix_spawn in a session and process group of its own. Its stdin,
 /// stdout and stderr are pipes; all other descriptors are closed. The destructor kills the whole
-/// group. Use it from one thread at a time. The thread that started the child may end before it.
+/// group and, at every level of a Sandbox, all processes that the child has started. Use it from
+/// one thread at a time. The thread that started the child may end before it.
 class ChildProcess {
 public:
   /// Throws Error when it cannot be started.

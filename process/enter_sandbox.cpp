@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "process/fence.h"
+#include "process/keeper.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -105,7 +106,11 @@ void die_with_parent(int parent_pid) {
 
 void enter_sandbox(std::vector<std::string>& arguments) {
   const Fence fence = take_fence_options(arguments);
-  die_with_parent(fence.parent_pid);
+  if (has_keeper(fence.level, fence.policy)) {
+    start_keeper(fence.parent_pid);
+  } else {
+    die_with_parent(fence.parent_pid);
+  }
   unsetenv("PWD"); // set by bwrap
   if (!fence.policy.writable.empty()) {
     setenv("TMPDIR", fence.policy.writable.c_str(), 1); // otherwise compilers try /tmp

@@ -55,6 +55,11 @@ void set_option(Fence& fence, std::string_view name, std::string_view value) {
 
 } // namespace
 
+bool has_keeper(Isolation level, const SandboxPolicy& policy) {
+  return level == Isolation::Rlimits ||
+         (level == Isolation::LandlockSeccomp && policy.may_spawn);
+}
+
 std::vector<std::string> fence_options(const Fence& fence) {
   std::vector<std::string> options;
   const auto add = [&](std::string_view name, std::string_view value) {

@@ -17,6 +17,9 @@ struct Fence {
   SandboxPolicy policy;
 };
 
+/// Whether the child gets a keeper: it can start processes, and no PID namespace ends them with it.
+bool has_keeper(Isolation level, const SandboxPolicy& policy);
+
 std::vector<std::string> fence_options(const Fence& fence);
 /// Reads the options and removes them. Throws Error when they are missing or one of them is not
 /// understood.
@@ -33,11 +36,11 @@ int landlock_abi();
 /// Throws Error when the kernel does not support it.
 void restrict_files(const SandboxPolicy& policy);
 
-/// seccomp: refuses, with EPERM, sockets, access to other processes, mounts, and kernel interfaces
-/// that no worker needs. Without `may_spawn` it also refuses new processes and programs, and
-/// changes of the mode or owner of files. Threads are allowed. With `gpu`, a process may create
-/// UNIX sockets and listen on them, because CUDA's driver requires that; connect and accept are
-/// still refused.
+/// seccomp: refuses, with EPERM, sockets, every call that reaches another process, mounts, and
+/// kernel interfaces that no worker needs. Without `may_spawn` it also refuses new processes and
+/// programs, and changes of the mode or owner of files. Threads are allowed. With `gpu`, a process
+/// may create UNIX sockets and listen on them, because CUDA's driver requires that; connect and
+/// accept are still refused.
 void restrict_system_calls(const SandboxPolicy& policy);
 
 /// From now on only the code that is loaded already may make system calls. A system call from other

@@ -101,6 +101,7 @@ Command fenced_command(Isolation level, const std::filesystem::path& program,
     command.argv = bubblewrap_command(find_bubblewrap(), program, policy);
     command.signals_as_exit_codes = true;
   }
+  command.has_keeper = has_keeper(level, policy);
   command.argv.insert(command.argv.end(), {program.string(), std::string(subcommand)});
   // With bwrap, the child's parent is process 1 of the namespace, and bwrap itself dies with this
   // process.

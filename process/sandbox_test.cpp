@@ -270,6 +270,17 @@ TEST_P(SandboxLevel, SignalsNoOtherProcess) {
   EXPECT_EQ(say({"kill", std::to_string(getpid())}), "Operation not permitted\n");
 }
 
+TEST_P(SandboxLevel, ReachesNoOtherProcessByASystemCall) {
+  if (!fences_files()) {
+    GTEST_SKIP() << "rlimits do not promise it";
+  }
+  for (const bool may_spawn : {false, true}) {
+    SandboxPolicy policy;
+    policy.may_spawn = may_spawn;
+    EXPECT_EQ(say({"reach", std::to_string(getpid())}, policy), "");
+  }
+}
+
 TEST_P(SandboxLevel, ReachesNothingThatLandlockAloneLetsThrough) {
   if (!fences_files()) {
     GTEST_SKIP() << "rlimits do not promise it";
@@ -284,28 +295,39 @@ TEST_P(SandboxLevel, ReachesNothingThatLandlockAloneLetsThrough) {
 }
 
 TEST_P(SandboxLevel, LeavesNoProcessBehind) {
-  TestPipe pipe;
   SandboxPolicy policy;
   policy.may_spawn = true;
-  const ChildResult result =
-      run_child(sandbox().command("_act", {"daemon"}, policy, {}, {{pipe.write_end(), 3}}), "");
-  pipe.close_write_end();
-  EXPECT_EQ(result.out, "started\n") << describe(result) << result.err;
-  EXPECT_TRUE(pipe.all_writers_gone());
+  ProcessLimits limits;
+  limits.wall = 2s;
+  const std::vector<std::string> ends{"daemon"}, stays{"daemon", "stay"};
+  for (const auto& words : {ends, stays}) {
+    TestPipe pipe;
+    const Command command =
+        sandbox().command("_act", words, policy, limits, {{pipe.write_end(), 3}});
+    const ChildResult result = run_child(command, "");
+    pipe.close_write_end();
+    EXPECT_EQ(result.out, "started\n") << describe(result) << result.err;
+    EXPECT_EQ(result.end, words == ends ? End::Exited : End::WallTimeout);
+    EXPECT_TRUE(pipe.all_writers_gone());
+  }
 }
 
 TEST_P(SandboxLevel, DiesWithAKilledCoordinatorButNotWithTheThreadThatStartedIt) {
-  TestPipe pipe;
-  Command command;
-  command.argv = {executable_path().string(), "_coordinate", std::string(to_string(GetParam()))};
-  command.fds = {{pipe.write_end(), 3}};
-  command.limits.wall = 60s;
-  ChildProcess coordinator(command);
-  pipe.close_write_end();
-  ASSERT_EQ(coordinator.read_line(30s), "spinning");
-  EXPECT_TRUE(coordinator.running());
-  ASSERT_EQ(::kill(coordinator.pid(), SIGKILL), 0); // not the group; the child is in another group
-  EXPECT_TRUE(pipe.all_writers_gone());
+  const std::string level(to_string(GetParam()));
+  for (const std::string action : {"spin", "daemon"}) {
+    TestPipe pipe;
+    Command command;
+    command.argv = {executable_path().string(), "_coordinate", level, action, "stay"};
+    command.fds = {{pipe.write_end(), 3}};
+    command.limits.wall = 60s;
+    ChildProcess coordinator(command);
+    pipe.close_write_end();
+    ASSERT_EQ(coordinator.read_line(30s), action == "spin" ? "spinning" : "started");
+    EXPECT_TRUE(coordinator.running());
+    ASSERT_EQ(::kill(coordinator.pid(), SIGKILL),
+              0); // not the group; the child is in another group
+    EXPECT_TRUE(pipe.all_writers_gone());
+  }
 }
 
 TEST_P(SandboxLevel, RefusesPathsThatAreNotThere) {

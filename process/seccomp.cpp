@@ -7,15 +7,21 @@
 #include <type_traits>
 #include <vector>
 
+#include <asm/sockios.h>
+#include <fcntl.h>
 #include <linux/sched.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 namespace winnow::process {
 namespace {
+
+constexpr unsigned kSchedCore = 62; // PR_SCHED_CORE, which older headers lack
 
 struct Release {
   void operator()(scmp_filter_ctx filter) const { seccomp_release(filter); }
@@ -23,9 +29,29 @@ struct Release {
 using Filter = std::unique_ptr<std::remove_pointer_t<scmp_filter_ctx>, Release>;
 
 /// System calls that no compiler, kernel run or judge needs, and that could be a way out: network,
-/// other processes, mounts and namespaces, keys, and parts of the kernel with a history of
-/// vulnerabilities.
-constexpr const char* kNever[] = {"connect",
+/// mounts and namespaces, keys, and parts of the kernel with a history of vulnerabilities. All that
+/// change another process, read it or send it a signal with data stand first.
+constexpr const char* kNever[] = {"ptrace",
+                                  "process_vm_readv",
+                                  "process_vm_writev",
+                                  "process_madvise",
+                                  "process_mrelease",
+                                  "kcmp",
+                                  "pidfd_open",
+                                  "pidfd_getfd",
+                                  "pidfd_send_signal",
+                                  "rt_sigqueueinfo",
+                                  "rt_tgsigqueueinfo",
+                                  "setpriority",
+                                  "ioprio_set",
+                                  "migrate_pages",
+                                  "move_pages",
+                                  "sched_setscheduler",
+                                  "sched_setparam",
+                                  "sched_setattr",
+                                  "capget",
+                                  "capset",
+                                  "connect",
                                   "accept",
                                   "accept4",
                                   "shmget",
@@ -35,21 +61,6 @@ constexpr const char* kNever[] = {"connect",
                                   "mq_open",
                                   "inotify_init",
                                   "inotify_init1",
-                                  "ptrace",
-                                  "process_vm_readv",
-                                  "process_vm_writev",
-                                  "process_madvise",
-                                  "process_mrelease",
-                                  "kcmp",
-                                  "pidfd_getfd",
-                                  "pidfd_send_signal",
-                                  "setpriority",
-                                  "ioprio_set",
-                                  "migrate_pages",
-                                  "move_pages",
-                                  "sched_setscheduler",
-                                  "sched_setparam",
-                                  "sched_setattr",
                                   "mount",
                                   "umount",
                                   "umount2",
@@ -103,11 +114,54 @@ constexpr const char* kNever[] = {"connect",
                                   "vhangup",
                                   "nfsservctl"};
 
+/// The other system calls that take the number of a process or thread: allowed with 0, the caller.
+/// Together with kNever and kSignals these are all of x86-64 whose manual page has such a
+/// parameter.
+struct CallWithPid {
+  const char* name;
+  unsigned argument;
+  int error = EPERM;
+};
+constexpr CallWithPid kWithPid[] = {
+    {"sched_setaffinity", 0},
+    // pthread_getattr_np() asks about threads. On ENOSYS it goes on.
+    {"sched_getaffinity", 0, ENOSYS},
+    {"sched_getparam", 0},
+    {"sched_getscheduler", 0},
+    {"sched_getattr", 0},
+    {"sched_rr_get_interval", 0},
+    {"getpriority", 1},
+    {"ioprio_get", 1},
+    {"prlimit64", 0},
+    {"get_robust_list", 0},
+    {"getpgid", 0},
+    {"setpgid", 0},
+    {"getsid", 0},
+};
+/// Allowed with the process that put up the fence, because abort() sends a signal.
+constexpr const char* kSignals[] = {"kill", "tkill", "tgkill"};
+
+/// Commands of fcntl, ioctl and prctl that name a process which gets signals, a terminal, or a
+/// share of a processor core.
+struct Selector {
+  const char* call;
+  unsigned argument;
+  unsigned command;
+};
+constexpr Selector kSelectors[] = {
+    {"fcntl", 1, F_SETOWN},   {"fcntl", 1, F_SETOWN_EX},    {"fcntl", 1, F_SETSIG},
+    {"ioctl", 1, FIOSETOWN},  {"ioctl", 1, SIOCSPGRP},      {"ioctl", 1, TIOCSPGRP},
+    {"ioctl", 1, TIOCSCTTY},  {"ioctl", 1, TIOCSTI},        {"ioctl", 1, TIOCLINUX},
+    {"prctl", 0, kSchedCore}, {"prctl", 0, PR_SET_PTRACER},
+};
+/// Their clocks may be those of another process. Such a clock has a negative number.
+constexpr const char* kWithClock[] = {"clock_gettime", "clock_getres", "clock_nanosleep",
+                                      "timer_create"};
+
 /// Without socket(), the other two are of no use.
 constexpr const char* kListening[] = {"socket", "bind", "listen"};
 
-constexpr const char* kNoSpawn[] = {"execve", "execveat",        "fork",
-                                    "vfork",  "rt_sigqueueinfo", "rt_tgsigqueueinfo"};
+constexpr const char* kNoSpawn[] = {"execve", "execveat", "fork", "vfork"};
 
 /// Linkers set a file's mode; a candidate's run does not. Landlock does not control these calls at
 /// all.
@@ -118,9 +172,10 @@ constexpr const char* kNoMetadata[] = {
     "setxattrat", "removexattr", "lremovexattr", "fremovexattr", "removexattrat",
 };
 
-constexpr unsigned long kNamespaceFlags[] = {CLONE_NEWUSER,  CLONE_NEWNS,  CLONE_NEWPID,
-                                             CLONE_NEWNET,   CLONE_NEWIPC, CLONE_NEWUTS,
-                                             CLONE_NEWCGROUP};
+/// Of clone: new namespaces, and a process that is the caller's sibling, which no keeper would see.
+constexpr unsigned long kCloneFlags[] = {CLONE_NEWUSER,   CLONE_NEWNS,  CLONE_NEWPID,
+                                         CLONE_NEWNET,    CLONE_NEWIPC, CLONE_NEWUTS,
+                                         CLONE_NEWCGROUP, CLONE_PARENT};
 
 /// Condition on the system call's argument number `index`.
 scmp_arg_cmp argument_is_not(unsigned index, scmp_datum_t value) {
@@ -172,10 +227,25 @@ void restrict_run(Rules& rules) {
     rules.deny(name, EPERM);
   }
   rules.deny("clone", EPERM, {argument_bits(0, CLONE_THREAD, 0)});
-  // Signals to the own process are allowed, because abort() sends one.
+}
+
+/// No system call reaches another process.
+void restrict_to_this_process(Rules& rules) {
+  for (const CallWithPid& call : kWithPid) {
+    rules.deny(call.name, call.error, {argument_is_not(call.argument, 0)});
+  }
+  rules.deny("getpriority", EPERM, {argument_is_not(0, PRIO_PROCESS)});
   const auto self = static_cast<scmp_datum_t>(getpid());
-  for (const char* name : {"kill", "tkill", "tgkill"}) {
+  for (const char* name : kSignals) {
     rules.deny(name, EPERM, {argument_is_not(0, self)});
+  }
+  for (const Selector& selector : kSelectors) {
+    rules.deny(selector.call, EPERM,
+               {argument_bits(selector.argument, 0xffffffffU, selector.command)});
+  }
+  constexpr scmp_datum_t kSign = 0x80000000U;
+  for (const char* name : kWithClock) {
+    rules.deny(name, EPERM, {argument_bits(0, kSign, kSign)});
   }
 }
 
@@ -197,11 +267,10 @@ void restrict_system_calls(const SandboxPolicy& policy) {
   // The flags of clone3 are behind a pointer, which a filter cannot follow. On ENOSYS the C library
   // falls back to clone, whose flags are in a register.
   rules.deny("clone3", ENOSYS);
-  for (const unsigned long flag : kNamespaceFlags) {
+  for (const unsigned long flag : kCloneFlags) {
     rules.deny("clone", EPERM, {argument_bits(0, flag, flag)});
   }
-  rules.deny("prlimit64", EPERM, {argument_is_not(0, 0)}); // the limits of another process
-  rules.deny("ioctl", EPERM, {argument_bits(1, 0xffffffffU, TIOCSTI)});
+  restrict_to_this_process(rules);
   if (!policy.may_spawn) {
     restrict_run(rules);
   }

@@ -21,6 +21,8 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 // The actions of the fenced children in sandbox_test.cpp. An action prints its observations; the
@@ -203,15 +205,89 @@ int read_descriptor(const Arguments& arguments) {
   return 0;
 }
 
-int start_daemon(const Arguments& /*arguments*/) {
-  process::Command command;
-  command.argv = {"/bin/sh", "-c", "sleep 1000 >/dev/null 2>&1 </dev/null & echo started"};
-  command.own_group = false;
-  command.fds = {{3, 3}};
-  process::ChildProcess child(command);
-  std::cout << child.read_line(std::chrono::milliseconds(10'000)).value_or("nothing") << '\n'
-            << std::flush;
+/// Starts a process in another session that has lost its parent. "stay": then goes on itself.
+int start_daemon(const Arguments& arguments) {
+  if (fork() == 0) {
+    setsid();
+    if (fork() == 0) {
+      for (int descriptor = 0; descriptor < 3; ++descriptor) {
+        close(descriptor); // 3 is open
+      }
+      sleep(1000);
+    }
+    _exit(0);
+  }
+  wait(nullptr);
+  std::cout << "started\n" << std::flush;
+  while (!arguments.empty()) {
+    pause();
+  }
   _exit(0); // skips the destructors, which would end the child
+}
+
+/// Prints the names of the system calls that reach the process. A call with a wrong argument counts
+/// as soon as the kernel looks at anything but the filter.
+int reach_process(const Arguments& arguments) {
+  const long pid = std::stol(arguments.at(0));
+  int pipe_ends[2];
+  if (pipe(pipe_ends) != 0) {
+    return report(false);
+  }
+  std::uint64_t words[32] = {};
+  const auto out = reinterpret_cast<long>(words);
+  struct Attempt {
+    const char* name;
+    long number;
+    long arguments[5];
+  };
+  const Attempt attempts[]{
+      {"kill", SYS_kill, {pid, 0}},
+      {"tkill", SYS_tkill, {pid, 0}},
+      {"tgkill", SYS_tgkill, {pid, pid, 0}},
+      {"rt_sigqueueinfo", SYS_rt_sigqueueinfo, {pid, 0, out}},
+      {"rt_tgsigqueueinfo", SYS_rt_tgsigqueueinfo, {pid, pid, 0, out}},
+      {"pidfd_open", SYS_pidfd_open, {pid, 0}},
+      {"ptrace", SYS_ptrace, {16, pid}},
+      {"process_vm_readv", SYS_process_vm_readv, {pid, out, 0, out, 0}},
+      {"process_vm_writev", SYS_process_vm_writev, {pid, out, 0, out, 0}},
+      {"kcmp", SYS_kcmp, {pid, pid, 0, 0, 0}},
+      {"sched_setaffinity", SYS_sched_setaffinity, {pid, sizeof words, out}},
+      {"sched_getaffinity", SYS_sched_getaffinity, {pid, sizeof words, out}},
+      {"sched_setparam", SYS_sched_setparam, {pid, out}},
+      {"sched_getparam", SYS_sched_getparam, {pid, out}},
+      {"sched_setscheduler", SYS_sched_setscheduler, {pid, 0, out}},
+      {"sched_getscheduler", SYS_sched_getscheduler, {pid}},
+      {"sched_setattr", SYS_sched_setattr, {pid, out, 0}},
+      {"sched_getattr", SYS_sched_getattr, {pid, out, 48, 0}},
+      {"sched_rr_get_interval", SYS_sched_rr_get_interval, {pid, out}},
+      {"setpriority", SYS_setpriority, {0, pid, 0}},
+      {"getpriority", SYS_getpriority, {0, pid}},
+      {"ioprio_set", SYS_ioprio_set, {1, pid, 0}},
+      {"ioprio_get", SYS_ioprio_get, {1, pid}},
+      {"prlimit64", SYS_prlimit64, {pid, 0, 0, out}},
+      {"migrate_pages", SYS_migrate_pages, {pid, 0, out, out}},
+      {"move_pages", SYS_move_pages, {pid, 0, 0, 0, 0}},
+      {"get_robust_list", SYS_get_robust_list, {pid, out, out}},
+      {"getpgid", SYS_getpgid, {pid}},
+      {"setpgid", SYS_setpgid, {pid, pid}},
+      {"getsid", SYS_getsid, {pid}},
+      {"perf_event_open", SYS_perf_event_open, {out, pid, -1, -1, 0}},
+      {"fcntl(F_SETOWN)", SYS_fcntl, {pipe_ends[0], F_SETOWN, pid}},
+      {"fcntl(F_SETOWN_EX)", SYS_fcntl, {pipe_ends[0], 15, out}},
+      {"ioctl(FIOSETOWN)", SYS_ioctl, {pipe_ends[0], 0x8901, out}},
+      {"ioctl(TIOCSPGRP)", SYS_ioctl, {pipe_ends[0], 0x5410, out}},
+      {"prctl(PR_SCHED_CORE)", SYS_prctl, {62, 0, pid, 0, out}},
+      {"clock_gettime of a process", SYS_clock_gettime, {(~pid << 3) | 2, out}},
+  };
+  for (const Attempt& attempt : attempts) {
+    const long* of = attempt.arguments;
+    if (syscall(attempt.number, of[0], of[1], of[2], of[3], of[4]) >= 0 ||
+        (errno != EPERM && errno != ENOSYS)) {
+      std::cout << attempt.name << ": " << std::strerror(errno) << '\n';
+    }
+  }
+  std::cout << std::flush;
+  return 0;
 }
 
 /// Prints the result of the probe in a place where bwrap cannot create namespaces.
@@ -257,6 +333,7 @@ int act(Arguments arguments) {
       {"print-file", print_file},
       {"print-forever", print_without_end},
       {"raise", raise_signal},
+      {"reach", reach_process},
       {"read", read_file},
       {"read-fd", read_descriptor},
       {"socket", open_socket},
@@ -272,17 +349,20 @@ int act(Arguments arguments) {
   return action(arguments);
 }
 
-/// Acts as a coordinator: starts a fenced child that never ends, reports that the child runs, and
+/// Acts as a coordinator: starts a fenced child that never ends, reports what the child says, and
 /// waits. The child holds descriptor 3, so the other end of that pipe shows when the child is gone.
 int coordinate(Arguments arguments) {
   const auto level = process::isolation_from_string(arguments.at(0));
   const process::Sandbox sandbox(level.value(), executable_path());
+  process::SandboxPolicy policy;
+  policy.may_spawn = true;
+  arguments.erase(arguments.begin());
   process::ProcessLimits limits;
   limits.wall = std::chrono::milliseconds(60'000);
   std::unique_ptr<process::ChildProcess> child;
   std::thread([&] { // the end of this thread must not end the child
     child = std::make_unique<process::ChildProcess>(
-        sandbox.command("_act", {"spin"}, {}, limits, {{3, 3}}));
+        sandbox.command("_act", arguments, policy, limits, {{3, 3}}));
   })
       .join();
   close(3);

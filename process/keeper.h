@@ -1,0 +1,13 @@
+#pragma once
+
+namespace winnow::process {
+
+/// Splits this process in two. The new process returns, and goes on as the fenced child. This
+/// process becomes its keeper and does not return: it waits until the child ends, kills every
+/// process that is left of it, also those in other sessions, and then ends as the child did. On
+/// SIGTERM, which also tells it that process `parent_pid` has died, it kills the child, too.
+/// For fences that let the child start processes and have no PID namespace. Call it while the
+/// process has one thread. Throws Error.
+void start_keeper(int parent_pid);
+
+} // namespace winnow::process
