@@ -2,23 +2,41 @@
 
 #include "harness/not_permitted.h"
 
+#include <iostream>
+#include <mutex>
+
 #include <nlohmann/json.hpp>
 #include <sys/utsname.h>
 
 namespace winnow::harness {
 
-void check_isolation(const evaluators::EvaluationOptions& options) {
-  if (!options.require_isolation) {
+namespace {
+
+void warn_of_rlimits(const Availability& better) {
+  static std::once_flag once;
+  std::call_once(once, [&better] {
+    std::cerr << "isolation: only resource limits work here. They do not stop kernels and modules "
+                 "from reading and writing your files, using the network, or reaching your other "
+                 "processes. For a fence: "
+              << better.remedy << ". --require-isolation landlock+seccomp refuses to go on\n";
+  });
+}
+
+} // namespace
+
+void check_isolation(const evaluators::MachineOptions& options) {
+  const process::IsolationProbe& probe = process::probe_isolation();
+  const process::Isolation required =
+      options.require_isolation.value_or(process::Isolation::Rlimits);
+  if (probe.best() >= required) {
+    if (probe.best() == process::Isolation::Rlimits) {
+      warn_of_rlimits(probe.bubblewrap);
+    }
     return;
   }
-  const process::IsolationProbe probe = process::probe_isolation();
-  if (probe.best() >= *options.require_isolation) {
-    return;
-  }
-  const Availability& wanted = *options.require_isolation == process::Isolation::Bubblewrap
-                                   ? probe.bubblewrap
-                                   : probe.landlock_seccomp;
-  throw NotPermitted("isolation '" + std::string(to_string(*options.require_isolation)) +
+  const Availability& wanted =
+      required == process::Isolation::Bubblewrap ? probe.bubblewrap : probe.landlock_seccomp;
+  throw NotPermitted("isolation '" + std::string(to_string(required)) +
                          "' is required, but it is not available: " + wanted.why,
                      wanted.remedy);
 }

@@ -9,7 +9,8 @@
 namespace winnow::harness {
 
 /// Throws NotPermitted if an isolation level is required and this machine offers only weaker ones.
-void check_isolation(const evaluators::EvaluationOptions& options);
+/// If the machine offers resource limits alone, says once on stderr what they do not stop.
+void check_isolation(const evaluators::MachineOptions& options);
 
 /// The facts that results may depend on: versions, device, compilers, isolation, kernel. Contains
 /// no host name and no user name.

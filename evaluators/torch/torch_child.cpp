@@ -29,7 +29,7 @@ using nlohmann::json;
 
 constexpr const char* kScript = "torch_child.py";
 constexpr int kExchangeInPython = 3;
-constexpr std::uint64_t kMaxOutputBytes = 8U << 20U;
+constexpr std::uint64_t kMaxOutputBytes = 8U << 20U; // torch.compile writes long warnings
 // On a slow disk, PyTorch takes a minute to load.
 constexpr std::chrono::minutes kStartWithin{5};
 constexpr std::chrono::milliseconds kCancelPoll{100};
@@ -59,22 +59,33 @@ TorchChild::TorchChild(const process::Sandbox& sandbox, const Arena& exchange, D
 
 TorchChild::~TorchChild() = default;
 
-process::Command TorchChild::command() const {
-  const Python python = ask_python(find_python(default_python(), "WINNOW_PYTHON"));
+process::Command torch_command(const process::Sandbox& sandbox, const TorchScript& script,
+                               const DeviceReport& device, std::vector<process::InheritedFd> fds) {
+  const Python python = ask_python(script.python);
   process::SandboxPolicy policy;
   policy.readable = python.folders;
-  policy.readable.push_back(folder_);
   policy.readable.push_back(python.program);
-  policy.writable = scratch_->path();
+  policy.readable.insert(policy.readable.end(), script.readable.begin(), script.readable.end());
+  policy.writable = script.scratch;
   policy.may_spawn = true; // the fence is up before Python begins
-  policy.gpu = device_.kind != "cpu";
+  policy.gpu = device.kind != "cpu";
   process::ProcessLimits limits;
   limits.wall = std::chrono::milliseconds(0); // each answer has its own time limit
   limits.output_bytes = kMaxOutputBytes;
-  return sandbox_.command("_torch",
-                          {python.program.string(), (folder_ / kScript).string(),
-                           torch_device(device_), visible_device(device_)},
-                          policy, limits, {{exchange_.fd(), kExchangeInPython}});
+  std::vector<std::string> arguments{visible_device(device), python.program.string(),
+                                     script.script.string()};
+  arguments.insert(arguments.end(), script.arguments.begin(), script.arguments.end());
+  return sandbox.command("_torch", arguments, policy, limits, std::move(fds));
+}
+
+process::Command TorchChild::command() const {
+  return torch_command(sandbox_,
+                       {find_python(default_python(), "WINNOW_PYTHON"),
+                        folder_ / kScript,
+                        {torch_device(device_)},
+                        {folder_},
+                        scratch_->path()},
+                       device_, {{exchange_.fd(), kExchangeInPython}});
 }
 
 void TorchChild::start() {
@@ -161,8 +172,8 @@ std::string TorchChild::ended() {
 
 int torch_worker_main(std::vector<std::string> arguments) {
   process::enter_sandbox(arguments);
-  if (arguments.size() != 4) {
-    throw Error("usage: _torch PYTHON SCRIPT DEVICE VISIBLE_DEVICES");
+  if (arguments.size() < 3) {
+    throw Error("usage: _torch VISIBLE_DEVICES PYTHON SCRIPT [ARGUMENT]...");
   }
   setenv("PYTHONDONTWRITEBYTECODE", "1", 1);         // Python's folders cannot be written to
   if (const char* scratch = std::getenv("TMPDIR")) { // set by enter_sandbox()
@@ -170,10 +181,14 @@ int torch_worker_main(std::vector<std::string> arguments) {
     setenv("TRITON_CACHE_DIR", scratch, 1);
   }
   setenv("LOGNAME", "winnow", 1); // PyTorch 2 asks for a name, and the fence hides /etc/passwd
-  setenv("CUDA_VISIBLE_DEVICES", arguments[3].c_str(), 1);
-  execl(arguments[0].c_str(), arguments[0].c_str(), arguments[1].c_str(), arguments[2].c_str(),
-        nullptr);
-  throw Error("cannot start " + arguments[0] + ": " + std::strerror(errno));
+  setenv("CUDA_VISIBLE_DEVICES", arguments[0].c_str(), 1);
+  std::vector<char*> command;
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    command.push_back(arguments[i].data());
+  }
+  command.push_back(nullptr);
+  execv(command.front(), command.data());
+  throw Error("cannot start " + arguments[1] + ": " + std::strerror(errno));
 }
 
 } // namespace winnow::evaluators

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -58,6 +59,19 @@ private:
   std::string version_, no_compile_;
   std::optional<TemporaryDirectory> scratch_; ///< all that the child may write to
 };
+
+/// A Python script that uses PyTorch.
+struct TorchScript {
+  std::filesystem::path python; ///< as find_python() gives it
+  std::filesystem::path script;
+  std::vector<std::string> arguments;
+  std::vector<std::filesystem::path> readable; ///< beside Python's own folders
+  std::filesystem::path scratch;               ///< all that it may write to
+};
+/// Runs the script fenced, with the device as the only one that PyTorch sees. Without a time limit.
+/// Throws Error when Python does not answer.
+process::Command torch_command(const process::Sandbox& sandbox, const TorchScript& script,
+                               const DeviceReport& device, std::vector<process::InheritedFd> fds);
 
 /// Entry point of the hidden subcommand `_torch`: puts up the fence and becomes Python.
 int torch_worker_main(std::vector<std::string> arguments);

@@ -57,6 +57,7 @@ private:
     TorchProcessOptions process;
     process.python = options_.python;
     process.device = device_;
+    process.isolation = options_.evaluation.require_isolation;
     process.timeout = options_.timeout;
     process.budget = evaluators::time_budget(options_.evaluation, device_.kind);
     return process;

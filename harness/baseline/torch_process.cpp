@@ -5,11 +5,11 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "evaluators/torch/python.h"
+#include "evaluators/torch/torch_child.h"
 #include "evaluators/torch/torch_question.h"
 #include "tasks/inputs/input_generator.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 
 #include <fmt/format.h>
@@ -28,7 +28,6 @@ using Clock = std::chrono::steady_clock;
 using nlohmann::json;
 
 constexpr const char* kScript = "torch_baseline.py";
-constexpr std::uint64_t kMaxOutputBytes = 8U << 20U; // torch.compile writes long warnings
 constexpr std::size_t kMaxErrorBytes = 1500;
 // Maximum time from the end of the child's stdout to its exit.
 constexpr std::chrono::seconds kDeathWait{5};
@@ -67,7 +66,8 @@ std::string_view to_string(TorchMode mode) {
 }
 
 TorchProcess::TorchProcess(const tasks::Task& task, fs::path directory, TorchProcessOptions options)
-    : task_(task), directory_(std::move(directory)), options_(std::move(options)) {
+    : task_(task), directory_(std::move(directory)), options_(std::move(options)),
+      sandbox_(process::Sandbox::best(options_.isolation)) {
   for (const EmbeddedFile& file : baseline_files::embedded_files()) {
     write_file(directory_ / fs::path(file.path).filename(), file.text);
   }
@@ -75,25 +75,14 @@ TorchProcess::TorchProcess(const tasks::Task& task, fs::path directory, TorchPro
 }
 
 process::Command TorchProcess::command() const {
-  process::Command command;
-  command.argv = {options_.python.string(), (directory_ / kScript).string(), directory_.string(),
-                  evaluators::torch_device(options_.device)};
-  for (const char* name : {"PATH", "HOME", "LD_LIBRARY_PATH"}) {
-    if (const char* value = std::getenv(name)) {
-      command.environment[name] = value;
-    }
-  }
-  command.environment["CUDA_VISIBLE_DEVICES"] = evaluators::visible_device(options_.device);
-  if (options_.device.kind == "hip") {
-    command.environment["HIP_VISIBLE_DEVICES"] = evaluators::visible_device(options_.device);
-  }
-  command.environment["TMPDIR"] = directory_.string();
-  command.environment["TORCHINDUCTOR_CACHE_DIR"] = (directory_ / "inductor").string();
-  command.environment["TRITON_CACHE_DIR"] = (directory_ / "triton").string();
-  command.working_directory = directory_;
-  command.limits.wall = std::chrono::milliseconds(0); // each answer has its own time limit
-  command.limits.output_bytes = kMaxOutputBytes;
-  return command;
+  return evaluators::torch_command(
+      sandbox_,
+      {options_.python,
+       directory_ / kScript,
+       {directory_.string(), evaluators::torch_device(options_.device)},
+       {},
+       directory_},
+      options_.device, {});
 }
 
 void TorchProcess::start() {

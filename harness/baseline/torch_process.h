@@ -2,12 +2,14 @@
 
 #include "evaluators/evaluation/evaluator.h"
 #include "process/child_process.h"
+#include "process/sandbox.h"
 #include "tasks/task.h"
 
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +20,8 @@ enum class TorchMode : std::uint8_t { Eager, Compiled };
 std::string_view to_string(TorchMode mode); ///< "torch eager", "torch.compile"
 
 struct TorchProcessOptions {
-  std::filesystem::path python; ///< the Python program
+  std::filesystem::path python;                ///< the Python program
+  std::optional<process::Isolation> isolation; ///< the weakest that will do
   evaluators::DeviceReport device;
   std::chrono::milliseconds timeout{0}; ///< for one answer: load, compile, run, time
   std::chrono::milliseconds budget{0};  ///< for the samples of one shape
@@ -30,8 +33,7 @@ struct TorchAnswer {
 };
 
 /// A Python child process that runs a task's reference.py with PyTorch. It starts with the first
-/// question, and again after it has ended. It runs without isolation, because reference.py belongs
-/// to the task. Its environment holds only PATH, HOME and LD_LIBRARY_PATH of this process.
+/// question, and again after it has ended. It is fenced (torch_command()).
 class TorchProcess {
 public:
   /// `directory` holds inputs and outputs, the script and torch's caches. No other process may use
@@ -65,6 +67,7 @@ private:
   const tasks::Task& task_;
   std::filesystem::path directory_;
   TorchProcessOptions options_;
+  process::Sandbox sandbox_;
   tasks::Shape shape_;
   std::unique_ptr<process::ChildProcess> child_;
   std::string version_;

@@ -5,7 +5,9 @@
 #include "harness/baseline/torch_baseline.h"
 #include "harness/baseline/torch_process.h"
 #include "harness/commands/commands.h"
+#include "harness/commands/judging.h"
 #include "harness/config/duration.h"
+#include "harness/machine.h"
 #include "harness/report/terminal.h"
 #include "store/run_store.h"
 
@@ -37,13 +39,14 @@ struct BaselineCommand {
 
 ExitCode torch(const BaselineCommand& command) {
   const tasks::Task task = tasks::find_task(tasks::find_catalogue(), command.task);
-  if (task.torch) { // its module may be anybody's, and this command has no fence
+  if (task.torch) {
     throw UsageError("the reference of " + task.name +
                          " is the PyTorch module in reference.py, so there is no reference.cu to "
                          "compare the module with",
                      "judge a kernel: where the task has no baseline.cu, `winnow eval` and `winnow "
                      "run` time PyTorch eager beside it");
   }
+  check_isolation(command.options);
   TorchBaselineOptions options;
   options.evaluation = command.options;
   options.python = evaluators::find_python(command.python);
@@ -67,6 +70,7 @@ ExitCode torch(const BaselineCommand& command) {
 
 /// The table of one task after the other, so that an end before the last task costs no rows.
 ExitCode table(const BaselineCommand& command) {
+  check_isolation(command.options);
   const std::vector<tasks::Task> chosen = tasks::find_tasks(tasks::find_catalogue(), command.tasks);
   std::optional<store::RunStore> store;
   if (!command.store.empty()) {
@@ -100,6 +104,7 @@ void add_table_options(CLI::App& parent, BaselineCommand& command) {
       .add_option("--device", command.options.device,
                   "best, cpu, cuda, hip, or one device such as cuda:0")
       ->capture_default_str();
+  add_isolation_option(parent, command.options.require_isolation);
   parent.add_option("--store", command.store,
                     "SQLite file with the results of `winnow baseline torch` (default: the table "
                     "has no times of PyTorch)");
@@ -127,6 +132,7 @@ void add_torch(CLI::App& parent, BaselineCommand& command) {
       "SQLite file for the results; Winnow creates a missing file (default: $WINNOW_STORE, "
       "else the newest *.db in runs/ and ~/.local/share/winnow/, else "
       "~/.local/share/winnow/baselines.db)");
+  add_isolation_option(parent, command.options.require_isolation);
   parent.add_option("--python", command.python, "Python that has PyTorch: a name or a path")
       ->capture_default_str();
   parent

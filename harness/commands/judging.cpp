@@ -11,6 +11,15 @@
 
 namespace winnow::harness {
 
+void add_isolation_option(CLI::App& sub, std::optional<process::Isolation>& level) {
+  sub.add_option_function<std::string>(
+         "--require-isolation",
+         [&level](const std::string& text) { level = process::isolation_from_string(text); },
+         "rlimits, landlock+seccomp or bubblewrap: fail (exit code 4) if the sandbox of this "
+         "machine is weaker")
+      ->check(CLI::IsMember({"rlimits", "landlock+seccomp", "bubblewrap"}));
+}
+
 void add_judging_options(CLI::App& sub, JudgingOptions& options, const std::string& devices) {
   sub.add_option("--device", options.evaluation.device, devices)->capture_default_str();
   sub.add_option(
@@ -22,11 +31,7 @@ void add_judging_options(CLI::App& sub, JudgingOptions& options, const std::stri
       ->capture_default_str();
   sub.add_option("--compile-timeout", options.compile_timeout, "wall-clock limit of one compiler")
       ->capture_default_str();
-  sub.add_option(
-         "--require-isolation", options.isolation,
-         "rlimits, landlock+seccomp or bubblewrap: fail (exit code 4) if the sandbox of this "
-         "machine is weaker")
-      ->check(CLI::IsMember({"rlimits", "landlock+seccomp", "bubblewrap"}));
+  add_isolation_option(sub, options.evaluation.require_isolation);
   add_broker_options(sub, options.broker);
 }
 
@@ -61,9 +66,6 @@ evaluators::EvaluationOptions resolved(const JudgingOptions& options) {
   }
   evaluation.run_timeout = duration_option("--timeout", options.timeout);
   evaluation.compile_timeout = duration_option("--compile-timeout", options.compile_timeout);
-  if (!options.isolation.empty()) {
-    evaluation.require_isolation = process::isolation_from_string(options.isolation);
-  }
   if (options.broker.url.empty()) {
     check_isolation(evaluation);
   }

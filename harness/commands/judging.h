@@ -21,11 +21,13 @@ namespace winnow::harness {
 struct JudgingOptions {
   evaluators::EvaluationOptions evaluation;
   BrokerOptions broker;
-  std::string isolation;
   std::string time_budget; ///< empty: the command's default for the device
   std::string timeout = "10s";
   std::string compile_timeout = "20s";
 };
+
+/// Adds --require-isolation.
+void add_isolation_option(CLI::App& sub, std::optional<process::Isolation>& level);
 
 /// Adds --device, --seed, --timeout, --compile-timeout, --require-isolation and the options of
 /// brokers. `devices` describes the allowed devices in the help text.

@@ -4,6 +4,7 @@
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
 #include "harness/interrupt.h"
+#include "harness/machine.h"
 #include "harness/report/terminal.h"
 #include "harness/run/final_sitting.h"
 #include "harness/run/session.h"
@@ -178,6 +179,9 @@ ExitCode reverify(const ReverifyCommand& command) {
   store::LeaderboardQuery query = command.query;
   query.run = only_run(store, query.run);
   store.require_known(query); // before a device is opened
+  if (command.broker.url.empty()) {
+    check_isolation(command.options);
+  }
   Reverification verification(store, command);
   const OnInterrupt stop(interrupt, [&] { verification.cancel(); });
   query.device = verification.device().kind;
@@ -217,6 +221,7 @@ void add_reverify(CLI::App& app, Action& chosen) {
   sub->add_option("--device", command->options.device,
                   "best, cpu, cuda or hip; rows of another device are left out")
       ->capture_default_str();
+  add_isolation_option(*sub, command->options.require_isolation);
   add_broker_options(*sub, command->broker);
   sub->callback([command, &chosen] { chosen = [command] { return reverify(*command); }; });
 }

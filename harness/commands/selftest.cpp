@@ -2,7 +2,9 @@
 #include "base/random_bits.h"
 #include "evaluators/device/device_host.h"
 #include "harness/commands/commands.h"
+#include "harness/commands/judging.h"
 #include "harness/config/duration.h"
+#include "harness/machine.h"
 #include "harness/report/activity.h"
 #include "harness/report/terminal.h"
 #include "harness/selftest/reference_agreement.h"
@@ -114,6 +116,8 @@ ExitCode selftest(SelftestCommand command) {
   // A fixed default seed, so that golden.json does not change when it is written again.
   command.options.seed = command.seed.value_or(command.write_golden ? 1 : random_bits());
   command.agreement.seed = command.options.seed;
+  command.agreement.isolation = command.options.evaluation.require_isolation;
+  check_isolation(command.options.evaluation);
   const evaluators::DeviceReport device =
       evaluators::select_device(command.options.evaluation.device);
   const auto host = evaluators::open_device(device, command.options.evaluation,
@@ -137,6 +141,7 @@ void add_options(CLI::App& sub, SelftestCommand& command) {
   sub.add_flag("--all", whole_catalogue)->excludes(names);
   sub.add_option("--device", command.options.evaluation.device, "cpu, cuda, hip, best, cuda:1, ...")
       ->capture_default_str();
+  add_isolation_option(sub, command.options.evaluation.require_isolation);
   sub.add_option("--seed", command.seed,
                  "seed that an earlier selftest has shown, to repeat that selftest (default: a new "
                  "seed; 1 for --write-golden)");

@@ -1,11 +1,13 @@
 #include "base/error.h"
 #include "harness/commands/commands.h"
+#include "harness/commands/judging.h"
 #include "harness/config/duration.h"
 #include "harness/import/benchmark_files.h"
 #include "harness/import/import_definitions.h"
 #include "harness/import/import_report.h"
 #include "harness/import/module_children.h"
 #include "harness/interrupt.h"
+#include "harness/machine.h"
 #include "tasks/skeleton/skeleton.h"
 
 #include <algorithm>
@@ -61,6 +63,7 @@ ExitCode make_new(const ImportCommand& command) {
   }
   const auto timeout = duration_option("--timeout", command.timeout);
   const evaluators::DeviceReport device = evaluators::select_device(command.machine.device);
+  check_isolation(command.machine);
   ModuleChildren children(device, command.machine, 1);
   const Imported result = import_module(children.describers(timeout, {}).front(),
                                         {command.from, command.name, {command.from, command.mode}},
@@ -95,6 +98,7 @@ ExitCode import_kernelbench(const ImportCommand& command) {
   const std::size_t suitable = suitable_children(device, command.memory_bytes());
   Interrupt interrupt; // before any other thread starts
   const auto cancelled = [&interrupt] { return interrupt.interrupted(); };
+  check_isolation(command.machine);
   ImportReport report;
   report.jobs = std::min(command.jobs > 0 ? command.jobs : suitable, modules.size());
   ModuleChildren children(device, command.machine, report.jobs);
@@ -113,6 +117,7 @@ ExitCode import_definitions(const ImportCommand& command) {
   const std::vector<DefinitionFile> files = definition_files(command.from, command.name);
   const auto start = std::chrono::steady_clock::now();
   const evaluators::DeviceReport device = evaluators::select_device(command.machine.device);
+  check_isolation(command.machine);
   ModuleChildren children(device, command.machine, 1);
   const Describe describe = children.describers(timeout, {}).front();
   ImportReport report;
@@ -142,6 +147,7 @@ void add_common(CLI::App& app, ImportCommand& command) {
       ->check(CLI::Range(0.001, 32.0));
   app.add_option("--timeout", command.timeout, "wall-clock limit for looking at one module")
       ->capture_default_str();
+  add_isolation_option(app, command.machine.require_isolation);
 }
 
 void add_definition(CLI::App& importer, const std::shared_ptr<ImportCommand>& command,
@@ -175,7 +181,8 @@ void add_tasks_import(CLI::App& tasks_command, Action& chosen) {
       ->check(CLI::IsMember({"eval", "train"}));
   add_common(*maker, *command);
   CLI::Option* from = maker->add_option("--from", command->from, "file of the module");
-  for (const char* of_modules : {"--mode", "--device", "--memory", "--timeout"}) {
+  for (const char* of_modules :
+       {"--mode", "--device", "--memory", "--timeout", "--require-isolation"}) {
     maker->get_option(of_modules)->needs(from);
   }
   maker->callback([command, &chosen] { chosen = [command] { return make_new(*command); }; });

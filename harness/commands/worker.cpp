@@ -30,7 +30,6 @@ struct WorkerCommand {
   BrokerOptions broker;
   std::string name; ///< empty: the user of the credentials
   evaluators::EvaluationOptions options;
-  std::string isolation;
   std::string timeout = "60s", compile_timeout = "20s", wait = "5m";
   bool trusted = false;
   bool torch = false;
@@ -51,9 +50,6 @@ evaluators::EvaluationOptions machine_options(const WorkerCommand& command) {
   evaluators::EvaluationOptions options = command.options;
   options.run_timeout = duration_option("--timeout", command.timeout);
   options.compile_timeout = duration_option("--compile-timeout", command.compile_timeout);
-  if (!command.isolation.empty()) {
-    options.require_isolation = process::isolation_from_string(command.isolation);
-  }
   check_isolation(options);
   return options;
 }
@@ -160,10 +156,7 @@ void add_options(CLI::App& sub, WorkerCommand& command) {
                "it (`winnow broker init --trusted-worker`)");
   sub.add_flag("--torch", command.torch,
                "start PyTorch, which the references of imported tasks need");
-  sub.add_option("--require-isolation", command.isolation,
-                 "rlimits, landlock+seccomp or bubblewrap: fail (exit code 4) if the sandbox of "
-                 "this machine is weaker")
-      ->check(CLI::IsMember({"rlimits", "landlock+seccomp", "bubblewrap"}));
+  add_isolation_option(sub, command.options.require_isolation);
   sub.add_option("--precheck-cmd", command.options.precheck,
                  "shell command that reads each kernel file from stdin and may refuse it, as for "
                  "`winnow eval`");

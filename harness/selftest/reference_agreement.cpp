@@ -4,6 +4,8 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "evaluators/evaluation/reference_check.h"
+#include "evaluators/torch/python.h"
+#include "harness/baseline/torch_process.h"
 
 #include <algorithm>
 #include <cmath>
@@ -107,11 +109,23 @@ std::string difference(const tasks::Task& task, const ReferenceSample& sample,
                                       to_string(reply.verdict));
 }
 
+namespace {
+
+ReferenceSamples torch_samples(const tasks::Task& task, const AgreementOptions& options) {
+  TorchProcessOptions process;
+  process.python = evaluators::find_python(options.python);
+  process.isolation = options.isolation;
+  process.timeout = options.timeout;
+  return run_torch(task, process, options.seed);
+}
+
+} // namespace
+
 ReferenceAgreement check_reference(const tasks::Task& task, evaluators::Selftest& selftest,
                                    const AgreementOptions& options) {
   std::vector<std::string> notes;
   try {
-    const ReferenceSamples torch = run_torch(task, options.python, options.timeout, options.seed);
+    const ReferenceSamples torch = torch_samples(task, options);
     if (!torch.samples.empty()) {
       return compare_all(task, torch, "torch " + torch.torch, selftest);
     }
@@ -134,7 +148,7 @@ ReferenceAgreement check_reference(const tasks::Task& task, evaluators::Selftest
 
 ReferenceAgreement write_golden(const tasks::Task& task, evaluators::Selftest& selftest,
                                 const AgreementOptions& options) {
-  const ReferenceSamples torch = run_torch(task, options.python, options.timeout, options.seed);
+  const ReferenceSamples torch = torch_samples(task, options);
   const ReferenceAgreement agreement = compare_all(task, torch, "torch " + torch.torch, selftest);
   if (agreement.state != State::Agrees) {
     throw Error(fmt::format("{}: golden.json is not written: {}{}", task.name, agreement.detail,

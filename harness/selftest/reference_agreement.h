@@ -2,10 +2,12 @@
 
 #include "evaluators/selftest/selftest.h"
 #include "harness/selftest/reference_samples.h"
+#include "process/sandbox.h"
 #include "tasks/task.h"
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,8 +29,9 @@ struct ReferenceAgreement {
 std::string_view to_string(ReferenceAgreement::State state);
 
 struct AgreementOptions {
-  std::string python = "python3";             ///< a name or a path
-  std::chrono::milliseconds timeout{120'000}; ///< for one answer of the Python child
+  std::string python = "python3";              ///< a name or a path
+  std::optional<process::Isolation> isolation; ///< the weakest that will do for it
+  std::chrono::milliseconds timeout{120'000};  ///< for one answer of the Python child
   std::uint64_t seed = 1;
 };
 

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "harness/baseline/torch_process.h"
 #include "tasks/inputs/host_tensor.h"
 #include "tasks/task.h"
 
-#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -30,8 +30,8 @@ struct ReferenceSamples {
 /// Runs reference.py with PyTorch on the CPU at every tiny shape: in double precision if the module
 /// allows it, otherwise in its own precision. Throws Error with what to install if PyTorch is
 /// missing.
-ReferenceSamples run_torch(const tasks::Task& task, const std::string& python,
-                           std::chrono::milliseconds timeout, std::uint64_t seed);
+ReferenceSamples run_torch(const tasks::Task& task, TorchProcessOptions options,
+                           std::uint64_t seed);
 
 /// The samples stored in the task's folder; nullopt if there is no file. The file: {"schema":
 /// "winnow.golden", "version": 1, "torch": version, "samples": [{"shape": id, "axes", "scalars",

@@ -1,8 +1,6 @@
 // Runs reference.py with PyTorch.
 #include "base/files.h"
 #include "evaluators/evaluation/evaluator.h"
-#include "evaluators/torch/python.h"
-#include "harness/baseline/torch_process.h"
 #include "harness/selftest/reference_samples.h"
 
 #include <cstring>
@@ -58,13 +56,10 @@ std::optional<ReferenceSample> sample_shape(const tasks::Task& task, const tasks
 
 } // namespace
 
-ReferenceSamples run_torch(const tasks::Task& task, const std::string& python,
-                           std::chrono::milliseconds timeout, std::uint64_t seed) {
+ReferenceSamples run_torch(const tasks::Task& task, TorchProcessOptions options,
+                           std::uint64_t seed) {
   const TemporaryDirectory directory("selftest");
-  TorchProcessOptions options;
-  options.python = evaluators::find_python(python);
   options.device = evaluators::select_device("cpu");
-  options.timeout = timeout;
   TorchProcess process(task, directory.path(), options);
   process.start();
   ReferenceSamples result{process.version(), {}, {}};
