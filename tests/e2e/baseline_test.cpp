@@ -96,6 +96,9 @@ def get_init_inputs():
     return [0.1]
 )";
 
+/// The begin of a stand-in, which says from where it imports.
+constexpr const char* kHead = "#!/bin/sh\nif [ \"$1\" = -c ]; then echo \"[\\\"$0\\\", "
+                              "\\\"/usr\\\", \\\"/usr\\\"]\"; exit; fi\n";
 /// Actions of a stand-in for one request, which is in `$line`. They follow the real script's
 /// protocol.
 constexpr const char* kCopies = "cp in_0.raw out_0.raw\n";
@@ -118,9 +121,10 @@ struct BaselineTest : testing::Test {
   /// A stand-in for Python that cannot compile. It answers eager requests with the action `eager`.
   std::string stand_in(const std::string& eager, const std::string& more_hello = "") const {
     const fs::path path = directory.path() / "python3";
-    put(path, "#!/bin/sh\ncd \"$2\" && [ -f reference.py ] && [ \"$3\" = cpu ] || exit 9\n"
-              "[ -z \"$WINNOW_TEST_SECRET\" ] || exit 8\n"
-              "echo '{\"torch\": \"9.9.9\", \"device\": \"cpu\"" +
+    put(path, std::string(kHead) +
+                  "cd \"$2\" && [ -f reference.py ] && [ \"$3\" = cpu ] || exit 9\n"
+                  "[ -z \"$WINNOW_TEST_SECRET\" ] || exit 8\n"
+                  "echo '{\"torch\": \"9.9.9\", \"device\": \"cpu\"" +
                   more_hello +
                   "}'\n"
                   "while read -r line; do\n"
@@ -264,7 +268,8 @@ TEST_F(BaselineTest, AChildThatHangsIsKilled) {
 
 TEST_F(BaselineTest, WithoutPyTorchNothingIsStored) {
   const fs::path python = directory.path() / "bare";
-  put(python, "#!/bin/sh\necho '{\"missing\": \"bare cannot import torch: No module\"}'\n");
+  put(python,
+      std::string(kHead) + "echo '{\"missing\": \"bare cannot import torch: No module\"}'\n");
   fs::permissions(python, fs::perms::owner_all);
   const ProgramResult result = run(python.string());
   EXPECT_EQ(result.exit_code, 1);
