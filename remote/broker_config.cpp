@@ -41,8 +41,8 @@ constexpr const char* kTail = R"(    ]
 }
 )";
 
-/// The subjects that a worker publishes to: it asks for jobs of its pool, looks tasks and rules up,
-/// and sends its own results.
+/// The subjects that a worker publishes to: it asks for jobs of its pool, looks the pool's tasks
+/// and rules up, and sends its own results and heartbeats. Each subject names the pool.
 std::vector<std::string> rights_to_publish(const WorkerIdentity& worker) {
   std::vector<std::string> subjects;
   const auto add_stream = [&](const std::string& stream) {
@@ -55,13 +55,10 @@ std::vector<std::string> rights_to_publish(const WorkerIdentity& worker) {
   if (worker.trusted) {
     add_stream("WTRUST");
   }
-  for (const char* store : {"KV_wtask", "KV_wpool"}) {
-    subjects.push_back(fmt::format("$JS.API.STREAM.INFO.{}", store));
-  }
-  subjects.push_back("$JS.API.DIRECT.GET.KV_wtask.>");
-  subjects.push_back(fmt::format("$JS.API.DIRECT.GET.KV_wpool.$KV.wpool.{}", worker.pool));
-  subjects.push_back(fmt::format("wresult.*.*.{}", worker.name));
-  subjects.push_back(fmt::format("wworker.{}", worker.name));
+  subjects.push_back(fmt::format("$JS.API.STREAM.INFO.KV_wpool_{}", worker.pool));
+  subjects.push_back(fmt::format("$JS.API.DIRECT.GET.KV_wpool_{}.>", worker.pool));
+  subjects.push_back(fmt::format("wresult.{}.*.*.{}", worker.pool, worker.name));
+  subjects.push_back(fmt::format("wworker.{}.{}", worker.pool, worker.name));
   return subjects;
 }
 
@@ -73,9 +70,9 @@ std::string user_of(const WorkerIdentity& worker, std::size_t number) {
   return fmt::format("      # a worker of the pool '{}'{}\n"
                      "      {{ user: {}, password: $password_{}, permissions: {{\n"
                      "          publish: [\n{}          ]\n"
-                     "          subscribe: [ \"_INBOX_{}.>\", \"wcancel.*\", \"wask\" ] }} }}\n",
+                     "          subscribe: [ \"_INBOX_{}.>\", \"wcancel.{}.*\", \"wask\" ] }} }}\n",
                      worker.pool, worker.trusted ? ", which may know the held-out shapes" : "",
-                     worker.name, number, subjects, worker.name);
+                     worker.name, number, subjects, worker.name, worker.pool);
 }
 
 /// A path in quotes.

@@ -33,7 +33,7 @@ TEST(BrokerConfig, GivesEachUserARandomPasswordAndWorkersFewRights) {
   const std::string conf = files.at("nats.conf");
   const std::string w1 =
       conf.substr(conf.find("user: w1"), conf.find("user: w2") - conf.find("user: w1"));
-  EXPECT_THAT(w1, HasSubstr("\"wresult.*.*.w1\""));
+  EXPECT_THAT(w1, HasSubstr("\"wresult.h200.*.*.w1\""));
   EXPECT_THAT(w1, Not(HasSubstr("WTRUST")));
   EXPECT_THAT(conf.substr(conf.find("user: w2")), HasSubstr("MSG.NEXT.WTRUST.h200"));
   EXPECT_EQ(files.count("coordinator.credentials"), 1U);

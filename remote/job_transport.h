@@ -59,7 +59,8 @@ struct ArrivedResult {
 
 /// A message that a worker sends about itself.
 struct WorkerMessage {
-  std::string worker; ///< its name, which the broker has checked
+  std::string pool; ///< of the worker, and its name: the broker has checked both
+  std::string worker;
   std::string body;
 };
 
@@ -74,7 +75,8 @@ struct Cancellation {
 class CoordinatorTransport {
 public:
   virtual ~CoordinatorTransport() = default;
-  /// Creates what the broker lacks for this pool and session.
+  /// Creates what the broker lacks for this pool and session. put_task() and cancel() are then for
+  /// this pool.
   virtual void prepare(const std::string& pool) = 0;
   /// The text of set_pool_rules(); nullopt: nobody has set rules for this pool.
   virtual std::optional<std::string> pool_rules(const std::string& pool) = 0;

@@ -11,7 +11,8 @@ void WorkerRoster::update(CoordinatorTransport& transport) {
   for (const WorkerMessage& message : transport.heartbeats()) {
     try {
       Heartbeat heartbeat = decode_heartbeat(message.body);
-      if (pool_.empty() || heartbeat.pool == pool_) {
+      const bool is_wanted = pool_.empty() || message.pool == pool_;
+      if (is_wanted && heartbeat.pool == message.pool) {
         const std::lock_guard lock(mutex_);
         workers_[message.worker] = {std::move(heartbeat), Clock::now()};
       }

@@ -54,14 +54,17 @@ class NatsCoordinator : public CoordinatorTransport {
 public:
   NatsCoordinator(const BrokerAddress& broker, std::string session)
       : session_(std::move(session)), nats_(broker, "coordinator-" + session_),
-        heartbeats_(nats_.subscribe("wworker.*")) {}
+        heartbeats_(nats_.subscribe(heartbeat_subject("*", "*"))) {}
 
   void prepare(const std::string& pool) override {
+    {
+      const std::lock_guard lock(mutex_);
+      pool_ = pool;
+    }
     for (const StreamPlan& plan : kStreams) {
       make_stream(plan);
     }
-    make_store(kTaskBucket);
-    make_store(kPoolBucket);
+    make_store(store_of(pool));
     for (const bool trusted : {false, true}) {
       make_consumer(stream_of(trusted), pool, pool_subject(pool, trusted) + ".>",
                     std::chrono::nanoseconds(kLease).count(), kMostDeliveries, js_DeliverAll);
@@ -69,20 +72,20 @@ public:
     if (is_new_.exchange(false)) { // so that results come again at once, not after a minute
       js_DeleteConsumer(nats_.stream_context(), kResultStream, session_.c_str(), nullptr, nullptr);
     }
-    make_consumer(kResultStream, session_, result_subject(session_) + ".>", kResultLease, -1,
+    make_consumer(kResultStream, session_, result_subject(pool, session_) + ".>", kResultLease, -1,
                   js_DeliverAll);
     make_consumer(kDeadStream, session_, "", kResultLease, -1, js_DeliverNew);
   }
 
   std::optional<std::string> pool_rules(const std::string& pool) override {
-    return nats_.look_up(store(kPoolBucket).get(), pool);
+    return nats_.look_up(store(pool).get(), kRulesKey);
   }
   void set_pool_rules(const std::string& pool, const std::string& rules) override {
-    put(kPoolBucket, pool, rules);
+    put(pool, kRulesKey, rules);
   }
   void put_task(const std::string& digest, const std::string& text) override {
-    if (!nats_.look_up(store(kTaskBucket).get(), digest)) {
-      put(kTaskBucket, digest, text);
+    if (!nats_.look_up(store(pool()).get(), digest)) {
+      put(pool(), digest, text);
     }
   }
 
@@ -157,14 +160,16 @@ public:
       js_DeleteConsumer(nats_.stream_context(), stream, session_.c_str(), nullptr, nullptr);
     }
   }
-  void cancel(const std::string& job) override { nats_.publish("wcancel." + session_, job); }
+  void cancel(const std::string& job) override {
+    nats_.publish(cancel_subject(pool(), session_), job);
+  }
 
   std::vector<ArrivedResult> results(milliseconds wait) override {
     natsSubscription* from = nullptr;
     {
       const std::lock_guard lock(mutex_);
       if (results_ == nullptr) {
-        results_ = nats_.pull(kResultStream, session_, result_subject(session_) + ".>");
+        results_ = nats_.pull(kResultStream, session_, result_subject(pool_, session_) + ".>");
       }
       from = results_;
     }
@@ -213,8 +218,8 @@ public:
   std::vector<WorkerMessage> heartbeats() override {
     std::vector<WorkerMessage> heard;
     for (const OwnedMessage& message : nats_.waiting(heartbeats_)) {
-      heard.push_back(
-          {tokens_of(natsMsg_GetSubject(message.get())).back(), body_of(message.get())});
+      const auto tokens = tokens_of(natsMsg_GetSubject(message.get())); // wworker.POOL.WORKER
+      heard.push_back({tokens.at(1), tokens.at(2), body_of(message.get())});
     }
     return heard;
   }
@@ -313,29 +318,34 @@ private:
         std::string("make a consumer of ") + stream);
   }
 
-  void make_store(const char* bucket) {
+  void make_store(const std::string& bucket) {
     if (nats_.open_store(bucket)) {
       return;
     }
     kvConfig config;
     kvConfig_Init(&config);
-    config.Bucket = bucket;
+    config.Bucket = bucket.c_str();
     kvStore* made = nullptr;
     nats_.require(js_CreateKeyValue(&made, nats_.stream_context(), &config),
-                  std::string("make the store ") + bucket);
+                  "make the store " + bucket);
     kvStore_Destroy(made);
   }
 
-  OwnedStore store(const char* bucket) {
-    OwnedStore opened = nats_.open_store(bucket);
+  std::string pool() {
+    const std::lock_guard lock(mutex_);
+    return pool_;
+  }
+
+  OwnedStore store(const std::string& pool) {
+    OwnedStore opened = nats_.open_store(store_of(pool));
     if (!opened) {
-      throw BrokerUnavailable(std::string("the broker has lost the store ") + bucket);
+      throw BrokerUnavailable("the broker has lost the store of the pool '" + pool + "'");
     }
     return opened;
   }
 
-  void put(const char* bucket, const std::string& key, const std::string& value) {
-    nats_.require(kvStore_Put(nullptr, store(bucket).get(), key.c_str(), value.data(),
+  void put(const std::string& pool, const std::string& key, const std::string& value) {
+    nats_.require(kvStore_Put(nullptr, store(pool).get(), key.c_str(), value.data(),
                               static_cast<int>(value.size())),
                   "store " + key);
   }
@@ -351,10 +361,10 @@ private:
     return are_waiting;
   }
 
-  static ArrivedResult result_in(OwnedMessage message) { // wresult.SESSION.JOB.WORKER
+  static ArrivedResult result_in(OwnedMessage message) { // wresult.POOL.SESSION.JOB.WORKER
     const auto tokens = tokens_of(natsMsg_GetSubject(message.get()));
     std::string body = body_of(message.get());
-    return {tokens.at(2), tokens.at(3), std::move(body),
+    return {tokens.at(3), tokens.at(4), std::move(body),
             Receipt(message.release(), natsMsg_Destroy)};
   }
 
@@ -386,6 +396,7 @@ private:
   /// An earlier coordinator of this session may have died with results that it had not stored.
   std::atomic<bool> is_new_{true};
   std::mutex mutex_; ///< guards the members below
+  std::string pool_; ///< the last one that was prepared
   natsSubscription *results_ = nullptr, *dead_ = nullptr;
 };
 

@@ -13,9 +13,18 @@ inline constexpr const char* kJobStream = "WJOB";       ///< jobs for every work
 inline constexpr const char* kTrustedStream = "WTRUST"; ///< jobs for trusted workers
 inline constexpr const char* kResultStream = "WRESULT";
 inline constexpr const char* kDeadStream = "WDEAD"; ///< notices of jobs without a result
-inline constexpr const char* kTaskBucket = "wtask"; ///< digest -> task
-inline constexpr const char* kPoolBucket = "wpool"; ///< pool -> rules
+inline constexpr const char* kRulesKey = "rules";   ///< in the store of a pool
 
+/// Every name that a worker may use has its pool in it, so that its rights end there.
+inline std::string store_of(const std::string& pool) { // rules, and tasks by digest
+  return "wpool_" + pool;
+}
+inline std::string heartbeat_subject(const std::string& pool, const std::string& worker) {
+  return "wworker." + pool + "." + worker;
+}
+inline std::string cancel_subject(const std::string& pool, const std::string& session) {
+  return "wcancel." + pool + "." + session;
+}
 inline const char* stream_of(bool trusted) {
   return trusted ? kTrustedStream : kJobStream;
 }
@@ -25,8 +34,8 @@ inline std::string pool_subject(const std::string& pool, bool trusted) {
 inline std::string job_subject(const JobAddress& address) {
   return pool_subject(address.pool, address.trusted) + "." + address.session + "." + address.job;
 }
-inline std::string result_subject(const std::string& session) {
-  return "wresult." + session;
+inline std::string result_subject(const std::string& pool, const std::string& session) {
+  return "wresult." + pool + "." + session;
 }
 
 } // namespace winnow::remote

@@ -24,12 +24,11 @@ class NatsWorker : public WorkerTransport {
 public:
   NatsWorker(const BrokerAddress& broker, WorkerIdentity identity)
       : identity_(std::move(identity)), nats_(broker, identity_.name),
-        cancelled_(nats_.subscribe("wcancel.*")), asked_(nats_.subscribe("wask")) {}
+        cancelled_(nats_.subscribe(cancel_subject(identity_.pool, "*"))),
+        asked_(nats_.subscribe("wask")) {}
 
-  std::optional<std::string> pool_rules() override { return look_up(kPoolBucket, identity_.pool); }
-  std::optional<std::string> task(const std::string& digest) override {
-    return look_up(kTaskBucket, digest);
-  }
+  std::optional<std::string> pool_rules() override { return look_up(kRulesKey); }
+  std::optional<std::string> task(const std::string& digest) override { return look_up(digest); }
 
   std::optional<DeliveredJob> fetch(milliseconds wait) override {
     const auto now = std::chrono::steady_clock::now();
@@ -48,7 +47,7 @@ public:
   void publish_result(const JobAddress& address, const std::string& message_id,
                       const std::string& body) override {
     const std::string subject =
-        result_subject(address.session) + "." + address.job + "." + identity_.name;
+        result_subject(identity_.pool, address.session) + "." + address.job + "." + identity_.name;
     jsPubOptions options;
     jsPubOptions_Init(&options);
     options.MsgId = message_id.c_str();
@@ -86,7 +85,7 @@ public:
   }
   bool is_asked() override { return !nats_.waiting(asked_).empty(); }
   void heartbeat(const std::string& body) override {
-    nats_.publish("wworker." + identity_.name, body);
+    nats_.publish(heartbeat_subject(identity_.pool, identity_.name), body);
   }
   bool is_connected() const override { return nats_.is_connected(); }
   std::size_t max_message_bytes() const override { return nats_.max_message_bytes(); }
@@ -101,8 +100,8 @@ private:
     return std::static_pointer_cast<Delivery>(job.receipt)->reconnections != nats_.reconnections();
   }
 
-  std::optional<std::string> look_up(const char* bucket, const std::string& key) {
-    const OwnedStore store = nats_.open_store(bucket);
+  std::optional<std::string> look_up(const std::string& key) {
+    const OwnedStore store = nats_.open_store(store_of(identity_.pool));
     return store ? nats_.look_up(store.get(), key) : std::nullopt;
   }
 

@@ -217,7 +217,7 @@ public:
   void heartbeat(const std::string& body) override {
     const auto lock = locked();
     for (auto& [coordinator, messages] : broker_.listening_) {
-      messages.push_back({identity_.name, body});
+      messages.push_back({identity_.pool, identity_.name, body});
     }
   }
   bool is_connected() const override {
