@@ -19,6 +19,9 @@ constexpr milliseconds kComplainAfter{5'000};
 constexpr milliseconds kComplainEvery{60'000};
 /// A job that is gone without a result that often will not get one.
 constexpr int kMostPublications = 10;
+/// So many looks, Patience::publish_again apart: a heartbeat may be late.
+constexpr int kMostUnclaimed = 2;
+constexpr int kMostStalls = 5;
 
 } // namespace
 
@@ -159,7 +162,7 @@ void RemoteEvaluations::publish(const std::string& job) {
   }
   set_out(job, true); // before: a result that is refused begins anew
   try {
-    count_publication(job, hand_over(pending->address, body));
+    count_publication(job, hand_over(pending->address, body), pending->is_out);
   } catch (const Error&) {
     set_out(job, false);
     throw;
@@ -180,26 +183,68 @@ bool RemoteEvaluations::hand_over(const JobAddress& address, const std::string& 
   if (setup_.transport.publish(address, body)) {
     return true;
   }
-  if (setup_.roster.held(address.job) || !setup_.transport.is_stranded(address)) {
+  if (setup_.roster.held(address.job)) {
+    return false;
+  }
+  const bool is_stalled = stall(address);
+  if (!is_stalled && !setup_.transport.is_stranded(address)) {
     return false;
   }
   setup_.transport.withdraw(address);
-  return setup_.transport.publish(address, body);
+  return setup_.transport.publish(address, body) && !is_stalled;
 }
 
-void RemoteEvaluations::count_publication(const std::string& job, bool is_taken) {
-  bool is_lost = false;
+/// Whether a worker keeps the job without saying so in its heartbeats. Nobody can tell which one.
+bool RemoteEvaluations::stall(const JobAddress& address) {
+  const bool is_handed_out = setup_.transport.is_handed_out(address);
+  int stalls = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = pending_.find(address.job);
+    if (found == pending_.end()) {
+      return false;
+    }
+    Pending& pending = found->second;
+    pending.unclaimed = is_handed_out ? pending.unclaimed + 1 : 0;
+    if (pending.unclaimed < kMostUnclaimed) {
+      return false;
+    }
+    pending.unclaimed = 0;
+    stalls = ++pending.stalls;
+  }
+  warn_of_loss("keeps a job without saying so");
+  if (stalls >= kMostStalls) {
+    fail(address.job, fmt::format("{} times a worker kept the job and did not say so; the pool "
+                                  "has {}",
+                                  stalls, setup_.roster.names()));
+  }
+  return true;
+}
+
+void RemoteEvaluations::warn_of_loss(const std::string& what) {
+  if (Clock::now() - warned_of_loss_ > kComplainEvery) {
+    warned_of_loss_ = Clock::now();
+    setup_.warn(fmt::format("a worker of the pool '{}' {}: one of {}; the job goes out again",
+                            setup_.session.pool, what, setup_.roster.names()));
+  }
+}
+
+/// `was_out`: the broker had the job, and no result has come.
+void RemoteEvaluations::count_publication(const std::string& job, bool is_taken, bool was_out) {
+  int publications = 0;
   {
     const std::lock_guard lock(mutex_);
     if (const auto found = pending_.find(job); found != pending_.end()) {
-      found->second.publications += is_taken ? 1 : 0;
-      is_lost = found->second.publications > kMostPublications;
+      publications = found->second.publications += is_taken ? 1 : 0;
     }
   }
-  if (is_lost) {
+  if (was_out && is_taken) {
+    warn_of_loss("has removed a job without a result");
+  }
+  if (publications > kMostPublications) {
     fail(job, fmt::format("the job was lost {} times: workers or the broker removed the job, and "
-                          "no result came",
-                          kMostPublications));
+                          "no result came; the pool has {}",
+                          kMostPublications, setup_.roster.names()));
   }
 }
 

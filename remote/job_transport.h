@@ -89,6 +89,8 @@ public:
   /// was killed may know that a worker has finished a job, and have the job all the same. Also true
   /// of some jobs that a worker has, if another job is stranded.
   virtual bool is_stranded(const JobAddress& address) = 0;
+  /// Whether the broker has the job and has handed it out to a worker.
+  virtual bool is_handed_out(const JobAddress& address) = 0;
   /// Removes the job, also from the worker that has it. Does nothing if there is no such job.
   virtual void withdraw(const JobAddress& address) = 0;
   /// As withdraw() for each of these jobs of this session. Costs one look at the broker if it has

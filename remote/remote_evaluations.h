@@ -104,6 +104,8 @@ private:
     Clock::time_point publish_at = {}; ///< the sending thread publishes the job then; {}: at once
     bool is_out = false;               ///< published, and no result has come
     int publications = 0;              ///< that the broker took since it was there last
+    int unclaimed = 0; ///< looks at which a worker had the job, and none said so; see stall()
+    int stalls = 0;
     int refused_results = 0;
     int useless_results = 0;
     std::optional<Canary> canary; ///< nobody waits for the result
@@ -121,7 +123,9 @@ private:
   std::vector<std::string> due_jobs();
   void set_out(const std::string& job, bool is_out);
   bool hand_over(const JobAddress& address, const std::string& body);
-  void count_publication(const std::string& job, bool is_taken);
+  bool stall(const JobAddress& address);
+  void warn_of_loss(const std::string& what);
+  void count_publication(const std::string& job, bool is_taken, bool was_out);
   void after_reconnection();
   void withdraw_finished();
   void tend();
@@ -176,11 +180,12 @@ private:
   const std::string session_;
   SeenEvaluations seen_;
   WorkerTrust trust_;
-  TaskParcels parcels_;             ///< used by the sending thread
-  std::uint64_t reconnections_ = 0; ///< used by the sending thread
-  Clock::time_point heard_;         ///< used by the sending thread: the broker was there
-  Clock::time_point tended_;        ///< used by the sending thread
-  Clock::time_point complained_;    ///< used by the sending thread
+  TaskParcels parcels_;              ///< used by the sending thread
+  std::uint64_t reconnections_ = 0;  ///< used by the sending thread
+  Clock::time_point heard_;          ///< used by the sending thread: the broker was there
+  Clock::time_point tended_;         ///< used by the sending thread
+  Clock::time_point complained_;     ///< used by the sending thread
+  Clock::time_point warned_of_loss_; ///< as well
 
   mutable std::mutex mutex_; ///< guards the members below, except the threads
   std::condition_variable changed_;

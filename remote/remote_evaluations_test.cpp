@@ -42,7 +42,15 @@ public:
                                    before_result();
                                    take(std::move(result));
                                  },
-                                 [](const std::string&) {}, patience});
+                                 [this](const std::string& line) {
+                                   const std::lock_guard lock(mutex_);
+                                   warnings_ += line + "\n";
+                                 },
+                                 patience});
+  }
+  std::string warnings() const {
+    const std::lock_guard lock(mutex_);
+    return warnings_;
   }
 
   RemoteEvaluations& evaluations() { return *evaluations_; }
@@ -52,6 +60,8 @@ public:
   }
 
 private:
+  mutable std::mutex mutex_;
+  std::string warnings_;
   RemoteSession session_;
   std::unique_ptr<CoordinatorTransport> transport_;
   WorkerRoster roster_{"pool"};
@@ -307,6 +317,38 @@ TEST(RemoteEvaluations, AJobThatSomebodyRemovedIsPublishedAgain) {
   over = true;
   removing.join();
   EXPECT_THAT(coordinator.results().all().front().fault, HasSubstr("lost 10 times"));
+  EXPECT_THAT(coordinator.warnings(), HasSubstr("has removed a job without a result: one of "));
+}
+
+TEST(RemoteEvaluations, AJobThatSomebodyKeepsSilentlyGoesToAnother) {
+  test::BrokerFake broker;
+  Patience patience;
+  patience.publish_again = milliseconds(50);
+  Coordinator coordinator(broker, patience);
+  const auto requests = submit_many(coordinator, 1);
+  const auto silent = broker.worker(named("silent"));
+  std::optional<DeliveredJob> job;
+  ASSERT_TRUE(comes_true([&] { return (job = silent->fetch(milliseconds(100))).has_value(); }));
+  const auto transport = broker.worker(named("honest"));
+  test::WorkerOnThread worker(*transport, judge_correct);
+  ASSERT_TRUE(coordinator.results().wait_for(1));
+  expect_one_each(coordinator.results(), requests);
+  EXPECT_THAT(coordinator.warnings(), HasSubstr("keeps a job without saying so: one of "));
+}
+
+TEST(RemoteEvaluations, AWorkerThatKeepsEveryJobEndsInAFault) {
+  test::BrokerFake broker;
+  Patience patience;
+  patience.publish_again = milliseconds(20);
+  Coordinator coordinator(broker, patience);
+  submit_many(coordinator, 1);
+  const auto silent = broker.worker(named("silent"));
+  EXPECT_TRUE(comes_true([&] {
+    silent->fetch(milliseconds(5));
+    return !coordinator.results().all().empty();
+  }));
+  EXPECT_THAT(coordinator.results().all().front().fault,
+              HasSubstr("5 times a worker kept the job"));
 }
 
 TEST(RemoteEvaluations, AJobThatNoWorkerFinishesIsAFaultOfTheMachine) {

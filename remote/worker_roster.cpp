@@ -64,6 +64,15 @@ std::optional<HeldJob> WorkerRoster::held(const std::string& job) const {
   return std::nullopt;
 }
 
+std::string WorkerRoster::names() const {
+  const std::lock_guard lock(mutex_);
+  std::string text;
+  for (const auto& [name, entry] : workers_) {
+    text += (text.empty() ? "" : ", ") + name;
+  }
+  return text.empty() ? "no worker" : text;
+}
+
 std::string WorkerRoster::faults() const {
   const std::lock_guard lock(mutex_);
   std::string text;

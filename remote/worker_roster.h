@@ -40,6 +40,7 @@ public:
   std::optional<HeldJob> held(const std::string& job) const;
   /// What the workers say about the jobs that they gave back; empty: nothing.
   std::string faults() const;
+  std::string names() const; ///< "a, b"; "no worker"
 
 private:
   struct Entry {

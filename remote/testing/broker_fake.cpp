@@ -65,6 +65,12 @@ public:
       return job.address == address && job.holder == BrokerFake::kNobody;
     });
   }
+  bool is_handed_out(const JobAddress& address) override {
+    const auto lock = locked();
+    return std::any_of(broker_.jobs_.begin(), broker_.jobs_.end(), [&](const auto& job) {
+      return job.address == address && !job.holder.empty();
+    });
+  }
   void withdraw(const JobAddress& address) override {
     const auto lock = locked();
     broker_.jobs_.remove_if([&](const auto& job) { return job.address == address; });
