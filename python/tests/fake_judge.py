@@ -107,7 +107,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif url.path.startswith("/v1/tasks/"):
             name = url.path.split("/", 3)[3]
             known = name in TASKS
-            self.reply(200 if known else 422, {"name": name, "statement": "y = a x + y"} if known else {"error": f"no task {name}"})
+            self.reply(200 if known else 422, {"name": name, "description": "y = a x + y", "tensors": []} if known else {"error": f"no task {name}"})
         else:
             self.reply(200, {"status": "ok", "tasks": [{"name": name} for name in TASKS]})
 

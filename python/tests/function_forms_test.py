@@ -4,12 +4,13 @@ import functools
 import importlib.util
 import inspect
 import sys
+import types
 import unittest
 import unittest.mock
 
 from forms_fixture import FormTest, saying
 
-from winnow_forms import trl, verl
+from winnow_forms import areal, ms_swift, rllm, skyrl, tinker, trl, verifiers, verl
 from winnow_forms._core import Fault, Stop
 
 LOST = 10 ** 6  # faults: all
@@ -100,6 +101,125 @@ class Trl(FormTest):
             with unittest.mock.patch.dict(sys.modules, modules), self.assertRaises(Fault):
                 self.calculate(trl.reward_func(wait_s=0.1), [saying()], version, task=["axpy"])
         self.assertEqual(self.calculate(trl.reward_func(wait_s=0.1, fault="none"), [saying()], "1.5.2", task=["axpy"]), [None])
+
+
+def modules(**names):
+    """Modules of a trainer that is not installed: a.b=content becomes the module a.b with its parents."""
+    made = {}
+    for path, content in names.items():
+        parts = path.replace("___", "._").replace("__", ".").split(".")
+        for i in range(1, len(parts) + 1):
+            made.setdefault(".".join(parts[:i]), types.ModuleType(".".join(parts[:i])))
+        made[".".join(parts)].__dict__.update(content)
+    return unittest.mock.patch.dict(sys.modules, made)
+
+
+class Verifiers(FormTest):
+    async def call_individual_reward_func(self, function, state):
+        """As legacy/rubrics/rubric.py: the arguments by their names, and 0 for each exception."""
+        merged = {"prompt": state["prompt"], "completion": state["completion"], "answer": state.get("answer", ""), "state": state,
+                  "info": state.get("info", {}), "parser": object(), "task": object()}
+        self.assertTrue(inspect.iscoroutinefunction(function) and function.__name__)
+        try:
+            return float(await function(**merged))
+        except Exception:
+            return 0.0
+
+    def state(self, reply, **more):
+        completion = [{"role": "assistant", "content": reply}, {"role": "tool", "content": "x"}]
+        return {"prompt": [], "completion": completion, "answer": "axpy", "error": None, **more}
+
+    def test_v0(self):
+        score = lambda state: asyncio.run(self.call_individual_reward_func(verifiers.reward, state))
+        self.assertEqual([score(self.state(saying())), score(self.state(None)), score(self.state(saying("wrong")))], [2.3, 0, 0])
+        self.assertEqual(score(self.state(saying(), answer="", info={"task": "axpy"})), 2.3)
+
+    def test_v0_marks_a_rollout_whose_judge_met_a_fault(self):
+        class InfraError(Exception):
+            pass
+
+        self.judge.faults = LOST
+        state = self.state(saying())
+        with modules(verifiers__errors={"InfraError": InfraError}):
+            asyncio.run(self.call_individual_reward_func(verifiers.rubric_reward(wait_s=0.1), state))
+        self.assertIsInstance(state["error"], InfraError)
+        self.assertIn("the device was lost", str(state["error"]))
+
+    def test_v1(self):
+        trace = types.SimpleNamespace(last_reply=saying())
+        self.assertEqual(asyncio.run(verifiers.trace_reward(trace, "axpy", reward="log")), 2.3)
+        self.judge.faults = LOST
+        with self.assertRaises(Fault):  # verifiers records it: trace.ok is False
+            asyncio.run(verifiers.trace_reward(trace, "axpy", wait_s=0.1))
+
+    def test_many_rollouts_wait_together(self):
+        self.judge.slow = True
+
+        async def score_rollouts():
+            tasks = [asyncio.create_task(self.call_individual_reward_func(verifiers.reward, self.state(saying()))) for _ in range(100)]
+            while len(self.judge.batches) < 100:
+                await asyncio.sleep(0.02)
+            self.judge.slow = False
+            return await asyncio.gather(*tasks)
+
+        self.assertEqual(asyncio.run(asyncio.wait_for(score_rollouts(), 30)), [2.3] * 100)
+
+
+class MsSwift(FormTest):
+    def compute(self, completions, **rows):
+        """As compute_rewards_per_func: completions by position, columns as lists, None becomes NaN and then counts as 0."""
+        orms = {}
+        with modules(swift__rewards={"orms": orms}):
+            loaded_by_path(ms_swift)
+        return orms["winnow"](args=object())(completions, trainer_state=None, messages=[[]] * len(completions), **rows)
+
+    def test_is_called_with_columns(self):
+        self.assertEqual(self.compute([saying(), "no"], task=["axpy"] * 2, solution=["s"] * 2), [2.3, 0])
+
+    def test_a_fault_raises(self):
+        self.judge.faults = LOST
+        self.set_environment(WINNOW_WAIT_S="0.1", WINNOW_TASK="axpy")
+        with self.assertRaises(Fault):
+            self.compute([saying()])
+
+
+class AReal(FormTest):
+    def test_calls(self):
+        row = {"task": "axpy", "messages": [], "answer": "a"}
+        self.assertEqual(areal.reward_fn("p", saying(), [1], [2], **row), 2.3)
+        self.assertEqual(asyncio.run(areal.async_reward_fn("p", saying(), [1], [2], **row)), 2.3)
+        self.set_environment(WINNOW_WAIT_S="0.1")
+        self.judge.faults = LOST
+        with self.assertRaises(Fault):
+            asyncio.run(areal.async_reward_fn("p", saying(), [1], [2], **row))
+
+
+class Rllm(FormTest):
+    def test_calls(self):
+        made = lambda **values: types.SimpleNamespace(**values)
+        helpers = {"extract_answer_text": lambda episode: episode.text}
+        with modules(rllm__eval__types={"EvalOutput": made, "Signal": made}, rllm__eval__reward_fns___helpers=helpers,
+                     rllm__rewards__reward_types={"RewardOutput": made}):
+            output = rllm.evaluate(types.SimpleNamespace(metadata={"task": "axpy"}), types.SimpleNamespace(text=saying()))
+            self.assertEqual((output.reward, output.is_correct), (2.3, True))
+            self.assertIn(("speedup", 2.0), [(signal.name, signal.value) for signal in output.signals])
+            output = rllm.reward_fn({"ground_truth": "axpy"}, types.SimpleNamespace(action=saying("wrong")))
+            self.assertEqual((output.reward, output.is_correct), (0, False))
+
+
+class TinkerAndSkyRl(FormTest):
+    def test_tinker(self):
+        reward, metrics = asyncio.run(tinker.score("axpy", {"role": "assistant", "content": [{"type": "thinking", "thinking": "x"},
+                                                                                            {"type": "text", "text": saying()}]}))
+        self.assertEqual((reward, metrics["correct"], metrics["speedup"]), (2.3, 1.0, 2.0))
+
+    def test_skyrl(self):
+        env = skyrl.skyrl_env()(env_config={}, extras={"reward_spec": {"ground_truth": "axpy"}, "max_turns": 2})
+        self.assertEqual(env.init(["p"]), (["p"], {}))
+        first, second = env.step("no kernel"), env.step(saying())
+        self.assertEqual((first["reward"], first["done"], second["reward"], second["done"]), (0, False, 2.3, True))
+        self.assertEqual((first["observations"][0]["role"], second["observations"]), ("user", []))
+        self.assertEqual(env.get_metrics()["correct"], 1.0)
 
 
 if __name__ == "__main__":

@@ -55,9 +55,10 @@ class Judge:
         judge._take(options)
         return judge
 
-    def results(self, samples):
-        """`samples`: pairs of a task and a reply. Returns results in their order; one with a fault has no reward."""
-        items = [{"task": str(task or self.task or ""), "reply": reply} for task, reply in samples]
+    def results(self, samples, kind="reply"):
+        """`samples`: pairs of a task and a reply (or a `kernel` file). Returns results in their order; one with a fault has no
+        reward."""
+        items = [{"task": str(task or self.task or ""), kind: text if isinstance(text, str) else ""} for task, text in samples]
         return self.client.judge(items, retries=None, wait_s=self.wait_s, **self.asked)
 
     def result(self, task, reply):
