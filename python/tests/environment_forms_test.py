@@ -1,20 +1,18 @@
 """Environments and their servers: NeMo Gym, OpenEnv, Harbor, ROLL, asked as their clients ask."""
-import base64
 import contextlib
 import io
 import json
 import os
 import pathlib
-import socket
 import struct
 import subprocess
 import tempfile
 import threading
 import time
 import unittest
-import urllib.parse
 
 from forms_fixture import FormTest, saying
+from websocket_client import Client
 
 from winnow_forms import __main__ as command
 from winnow_forms import _websocket, harbor, nemo_gym, openenv, roll
@@ -63,42 +61,6 @@ class NemoGym(FormTest):
         status, answer = self.run_agent(self.serve(nemo_gym, wait_s=0.1, fault="none"), [message(saying())])
         self.assertEqual((status, answer["_ng_failure_class"], answer["response"]["id"]), (200, "judge_failed", "r"))
         self.assertEqual(self.ask(self.serve(nemo_gym) + "/verify", {"response": 1})[0], 422)
-
-
-class Client:
-    """The client's side of a WebSocket, as the library `websockets` writes frames: masked."""
-
-    def __init__(self, url, path="/ws"):
-        parts = urllib.parse.urlsplit(url)
-        self.socket = socket.create_connection((parts.hostname, parts.port), timeout=20)
-        self.socket.sendall((f"GET {path} HTTP/1.1\r\nHost: {parts.netloc}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                             f"Sec-WebSocket-Key: {base64.b64encode(os.urandom(16)).decode()}\r\nSec-WebSocket-Version: 13\r\n\r\n").encode())
-        self.file = self.socket.makefile("rb")
-        self.status = int(self.file.readline().split()[1])
-        while self.file.readline().strip():
-            pass
-
-    def frame(self, kind, data, final=True):
-        mask = os.urandom(4)
-        length = bytes([0x80 | len(data)]) if len(data) < 126 else (bytes([0xfe]) + struct.pack(">H", len(data)) if len(data) < 65536
-                                                                     else bytes([0xff]) + struct.pack(">Q", len(data)))
-        masked = bytes(byte ^ mask[i % 4] for i, byte in enumerate(data))
-        self.socket.sendall(bytes([(0x80 if final else 0) | kind]) + length + mask + masked)
-
-    def read(self):
-        """(kind, data)."""
-        first, length = self.file.read(2)
-        if length > 125:
-            length = int.from_bytes(self.file.read(2 if length == 126 else 8), "big")
-        return first & 0x0f, self.file.read(length)
-
-    def send_and_receive(self, kind, data=None):
-        self.frame(1, json.dumps({"type": kind, **({} if data is None else {"data": data})}).encode())
-        return json.loads(self.read()[1])
-
-    def close(self):
-        self.file.close()
-        self.socket.close()
 
 
 class OpenEnv(FormTest):
@@ -220,7 +182,7 @@ class Harbor(FormTest):
             import tomllib
             configuration = tomllib.loads((folders[0] / "task.toml").read_text())
             self.assertEqual(configuration["verifier"]["env"], {
-                "WINNOW_SERVER": self.judge.url, "WINNOW_TOKEN": "${WINNOW_TOKEN:-}", "WINNOW_TASK": "axpy", "WINNOW_WAIT_S": "3540",
+                "WINNOW_SERVER": self.judge.url, "WINNOW_TOKEN": "${WINNOW_TOKEN:-}", "WINNOW_TASK": "axpy",
                 "WINNOW_REWARD": "log"})
             self.assertEqual(configuration["verifier"]["timeout_sec"], 3600)
 
@@ -243,6 +205,13 @@ class Harbor(FormTest):
         self.assertEqual(self.grade(task, saying())[:2], (1, {}))
         self.judge.down, self.judge.faults = False, 0
         self.assertEqual(self.grade(task, saying(), WINNOW_TASK="axpi")[:2], (1, {}))
+
+    def test_a_fault_that_passes_is_waited_for(self):
+        task, = self.write("--task", "axpy")
+        self.judge.down = True
+        threading.Timer(1, lambda: setattr(self.judge, "down", False)).start()
+        code, rewards, _ = self.grade(task, saying(), WINNOW_WAIT_S="")
+        self.assertEqual((code, float(rewards["reward.txt"])), (0, 2.3))
 
     def test_a_link_is_no_answer(self):
         secret = self.root / "secret"

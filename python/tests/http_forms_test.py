@@ -1,13 +1,17 @@
 """Forms with a server, asked as the trainers ask: their fields, order, retries and errors, as read in their sources."""
+import pathlib
+import subprocess
+import sys
 import threading
 import time
 import unittest
 
 from forms_fixture import FormTest, saying
 
-from winnow_forms import kernelgym, openrlhf, slime
+from winnow_forms import _http, kernelgym, miles, openrlhf, slime
 from winnow_forms._core import Refused
 
+PYTHON = pathlib.Path(__file__).resolve().parents[1]
 PROMPT = "<|im_start|>user\nImprove this kernel:\n" + saying(speedup=9) + "<|im_end|>\n<|im_start|>assistant\n"
 
 
@@ -92,11 +96,12 @@ class Slime(FormTest):
         threading.Timer(0.5, lambda: setattr(self.judge, "faults", 0)).start()
         self.assertEqual(self.remote_rm(url + "/", saying(), tries=100), 2.3)
 
-    def test_miles_tries_once_so_its_route_waits_longer(self):
-        url = self.serve(slime, wait_s=slime.HTTP_DEFAULTS["wait_s"])
+    def test_miles_tries_once_so_its_form_waits_longer(self):
+        self.assertEqual((miles.HTTP_DEFAULTS["wait_s"], slime.HTTP_DEFAULTS["wait_s"]), (290, 110))
+        url = self.serve(miles)
         self.judge.slow = True
         threading.Timer(0.5, lambda: setattr(self.judge, "slow", False)).start()
-        self.assertEqual(self.remote_rm(url + "/miles", saying(), tries=1), 2.3)
+        self.assertEqual(self.remote_rm(url + "/?object=1", saying(), tries=1)["reward"], 2.3)
 
     def test_in_the_trainers_process(self):
         args = Arguments()
@@ -191,6 +196,27 @@ class Server(FormTest):
         self.assertEqual(self.ask(url + "/?server=http://x", body)[0], 422)
         self.assertEqual(self.ask(url + "/nothing", body)[0], 404)
         self.assertEqual(self.ask(url + "/", method="GET")[0], 405)
+
+    def test_the_command(self):
+        run = lambda *words: subprocess.Popen([sys.executable, "-m", "winnow_forms", *words], cwd=PYTHON, text=True,
+                                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        with run("slime", "--server", self.judge.url, "--bind", "127.0.0.1:0", "--wait-s", "5") as process:
+            url = process.stdout.readline().split()[-1]
+            self.assertEqual(self.ask(url + "/", {"response": saying(), "label": "axpy"})[1], 2.3)
+            process.terminate()
+        for words, why in ((["slime", "--fault", "zero"], "fault is 'zero'"), (["slime", "--bind", "here"], "winnow_forms"), (["nobody"], "invalid choice")):
+            process = run(*words)
+            self.assertIn(why, process.communicate(timeout=20)[1])
+            self.assertEqual(process.returncode, 2)
+
+    def test_binds_to_ipv6(self):
+        try:
+            server = _http.server_for(slime, bind=("::1", 0), **self.options)
+        except OSError as error:
+            self.skipTest(f"no IPv6 here: {error}")
+        self.forms.append(server)
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        self.assertEqual(self.ask(server.url + "/", {"response": saying(), "label": "axpy"})[1], 2.3)
 
     def test_serves_many_at_once(self):
         self.judge.slow = True

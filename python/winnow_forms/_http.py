@@ -9,6 +9,7 @@ import http.server
 import ipaddress
 import json
 import re
+import socket
 import threading
 import urllib.parse
 
@@ -44,11 +45,13 @@ class Server(http.server.ThreadingHTTPServer):
         self.judge, self.own_options = judge, own_options
         self.is_local = ipaddress.ip_address(bind[0]).is_loopback
         self.room = threading.Semaphore(MAX_CONNECTIONS)
+        self.address_family = socket.AF_INET6 if ":" in bind[0] else socket.AF_INET
         super().__init__(bind, Handler)
 
     @property
     def url(self):
-        return "http://{}:{}".format(*self.server_address)
+        host, port = self.server_address[:2]
+        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
     def process_request(self, request, client_address):
         if not self.room.acquire(blocking=False):

@@ -9,9 +9,10 @@ writes a folder for each task. The agent writes /app/kernel.cu; the test sends i
 container knows. WINNOW_TOKEN comes from the environment of the trainer; give these tasks a token of their own, because an
 agent that shares its container with the test may read it.
 
-A fault leaves no reward: the test removes what an agent may have planted, asks until `timeout_sec` of the verifier is nearly
-over, writes nothing and fails. Harbor then reports a trial without a reward. verifiers and tinker make 0 of a reward that is
-missing, so there the test waits rather than gives up: let their time-outs be long (tinker: grader_timeout)."""
+The test removes what an agent may have planted. While a fault lasts it asks again and does not end, because verifiers and
+tinker make a reward of 0 of a test that ends without one. Harbor ends it after `timeout_sec`, and reports a trial with an
+error. tinker makes 0 of a time-out, too: let its grader_timeout be long. A kernel that the device cannot run leaves no reward
+at once: --unsupported NUMBER says what it is worth."""
 import argparse
 import json
 import math
@@ -28,6 +29,7 @@ from ._prompt import prompt_of
 HERE = pathlib.Path(__file__).resolve().parent
 ANSWER, LOGS = "/app/kernel.cu", "/logs/verifier"
 MOST_BYTES = 1 << 20
+WAIT_S = 86_400  # longer than any trainer waits
 TIMEOUT_S = 3600
 INSTRUCTION = "{prompt}\nWrite the kernel file to `" + ANSWER + "`. Nothing else that you do counts.\n"
 TOML = """\
@@ -48,7 +50,6 @@ timeout_sec = {timeout}.0
 WINNOW_SERVER = {server}
 WINNOW_TOKEN = "${{WINNOW_TOKEN:-}}"
 WINNOW_TASK = {task}
-WINNOW_WAIT_S = "{wait_s}"
 {options}
 [environment]
 docker_image = "python:3.11-slim"
@@ -74,7 +75,7 @@ def write_task(folder, shown, server, timeout=TIMEOUT_S, options=None):
     extra = "".join(f"WINNOW_{key.upper()} = {json.dumps(str(value))}\n" for key, value in (options or {}).items() if value)
     (root / "instruction.md").write_text(INSTRUCTION.format(prompt=prompt_of(shown)))
     (root / "task.toml").write_text(TOML.format(category=shown.get("category", ""), timeout=timeout, server=json.dumps(server),
-                                                task=json.dumps(name), wait_s=max(1, timeout - 60), options=extra))
+                                                task=json.dumps(name), options=extra))
     (root / "environment" / "Dockerfile").write_text("FROM python:3.11-slim\nWORKDIR /app\n")
     (root / "tests" / "test.sh").write_text(TEST)
     (root / "tests" / "test.sh").chmod(0o755)
@@ -121,7 +122,7 @@ def test(answer=ANSWER, logs=LOGS):
         (logs / name).unlink(missing_ok=True)
     try:
         text = answer_in(answer)
-        judge = Judge({"wait_s": TIMEOUT_S - 60})
+        judge = Judge({"wait_s": WAIT_S})
         result = judge.results([(None, text)], kind="reply" if "```" in text or not text else "kernel")[0]
         reward = judge.value(result)
     except (Fault, Refused) as error:

@@ -23,7 +23,7 @@ from ._http import Answer, list_of, object_of, text_of
 
 HTTP_DEFAULTS = {"wait_s": 170}
 MOST_TASKS = 100      # of a batch, as KernelGYM itself
-MOST_KNOWN = 100_000  # tasks of which the form remembers the answer
+MOST_KNOWN = 20_000  # tasks of which the form remembers the answer
 PRIORITIES = {"high": 1, "low": -1}
 
 
@@ -60,6 +60,7 @@ class Evaluations:
             if result["reward"] is None and _keeps_asking(judge, result):
                 entry[2] = self.pool.submit(judge.result, *sample)
                 return None
+            entry[1] = None  # its text is no longer needed
             return result
 
 

@@ -1,4 +1,4 @@
-"""OpenRLHF, written for OpenRLHF/OpenRLHF 3c3be623: openrlhf/utils/agent.py, SingleTurnExecutor.
+"""OpenRLHF, written for OpenRLHF/OpenRLHF 3c3be623: openrlhf/utils/agent.py, SingleTurnAgentExecutor.
 
 HTTP: --reward.remote_url http://127.0.0.1:8000/ (earlier: --remote_rm_url). OpenRLHF waits 180 s and tries five times. So a
 fault is a 503. When all tries are over, the sample has no reward, and the step ends with an exception.

@@ -1,15 +1,13 @@
-"""slime, written for THUDM/slime 624b824a, and miles, written for radixark/miles 31f1ca96: rollout/rm_hub/__init__.py.
+"""slime, written for THUDM/slime 624b824a: slime/rollout/rm_hub/__init__.py.
 
-HTTP: --rm-type remote_rm --rm-url http://127.0.0.1:8000/. slime waits 120 s and tries ten times. miles waits 300 s and tries
-once, so use --rm-url http://127.0.0.1:8000/miles there. With --reward-key reward add ?object=1. A fault is a 503; when all
-tries are over, both raise, and the run stops.
+HTTP: --rm-type remote_rm --rm-url http://127.0.0.1:8000/. slime waits 120 s and tries ten times. With --reward-key reward add
+?object=1. A fault is a 503; when all tries are over, slime raises, and the run stops.
 Function: --custom-rm-path winnow_forms.slime.custom_rm (python/ of Winnow in PYTHONPATH). It waits an hour for an answer and
 then raises. The label names the task, or metadata["task"]."""
 from ._core import Judge, in_thread, numbers, task_in
 from ._http import object_of
 
 HTTP_DEFAULTS = {"wait_s": 110}
-MILES_WAIT_S = 290
 DEFAULTS = {"wait_s": 3600}
 URL_OPTIONS = ("object",)
 
@@ -33,8 +31,4 @@ def remote_rm(judge, request):
     return _answer(judge, judge.result(task_in(body.get("label")), body.get("response") or ""), "object" in request.query)
 
 
-def miles(judge, request):
-    return remote_rm(judge.given(wait_s=MILES_WAIT_S) if judge.wait_s == HTTP_DEFAULTS["wait_s"] else judge, request)
-
-
-ROUTES = [("POST", r"/(?:slime)?", remote_rm), ("POST", r"/miles", miles)]
+ROUTES = [("POST", r"/(?:slime)?", remote_rm)]
