@@ -42,7 +42,8 @@ class OpenRlhf(FormTest):
         self.assertEqual(self.judge.items, [])
         self.assertEqual(self.fetch(url + "/", PROMPT + PROMPT + said)["scores"], [1.0])  # the model wrote the prompt once more
         for body in ({"query": []}, {"query": ["x"], "prompts": []}, {"query": "x", "prompts": "x"}, [], None,
-                     {"query": [None], "prompts": [None]}, {"query": ["x"], "prompts": ["x"], "labels": ["axpy", "axpy"]}):
+                     {"query": [None], "prompts": [None]}, {"query": [saying()], "prompts": [""], "labels": ["axpy"]},
+                     {"query": ["x"], "prompts": ["x"], "labels": ["axpy", "axpy"]}):
             self.assertEqual(self.ask(url + "/", body, "POST")[0], 422, body)
 
     def test_a_fault_is_no_answer(self):

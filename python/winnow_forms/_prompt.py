@@ -28,7 +28,8 @@ checked at shapes that are not shown, on new inputs each time, and then timed be
 
 
 def prompt_of(task):
-    lines = [f"# {task.get('title') or task['name']} (`{task['name']}`)", "", task.get("description", ""), "", "Tensors (row-major):", ""]
+    lines = [f"# {task.get('title') or task['name']} (`{task['name']}`)", "", task.get("description", ""), "",
+             "Tensors (row-major):", ""]
     for tensor in task.get("tensors", []):
         about = "; ".join(text for text in (tensor.get("description"), tensor.get("values")) if text)
         lines.append(f"- `{tensor['name']}`: {tensor['role']}, {tensor['dtype']}, [{', '.join(map(str, tensor['shape']))}]. {about}")

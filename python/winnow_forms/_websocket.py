@@ -24,8 +24,9 @@ class WebSocket:
         digest = hashlib.sha1((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").encode()).digest()
         handler.close_connection = True  # after the last message no request follows
         handler.send_response(101)
-        for name, value in (("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Accept", base64.b64encode(digest).decode())):
-            handler.send_header(name, value)
+        handler.send_header("Upgrade", "websocket")
+        handler.send_header("Connection", "Upgrade")
+        handler.send_header("Sec-WebSocket-Accept", base64.b64encode(digest).decode())
         handler.end_headers()
 
     def send(self, text):

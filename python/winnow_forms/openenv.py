@@ -37,7 +37,8 @@ class Environment:
         shown = self.judge.client.call("GET", "/v1/tasks/" + urllib.parse.quote(task))
         self.task, self.max_turns, self.turns = task, turns, 0
         self.episode = data.get("episode_id") or uuid.uuid4().hex
-        return {"observation": {"task": task, "prompt": prompt_of(shown), "feedback": "", "verdict": None}, "reward": None, "done": False}
+        observation = {"task": task, "prompt": prompt_of(shown), "feedback": "", "verdict": None}
+        return {"observation": observation, "reward": None, "done": False}
 
     def step(self, action):
         task = action.get("task") or self.task
@@ -49,7 +50,8 @@ class Environment:
         result = self.judge.result(task, final_text(reply))
         reward = self.judge.value(result)
         self.turns += 1
-        observation = {"task": task, "prompt": "", "feedback": result.get("feedback", ""), "verdict": result.get("verdict"), **numbers(result)}
+        observation = {"task": task, "prompt": "", "feedback": result.get("feedback", ""), "verdict": result.get("verdict"),
+                       **numbers(result)}
         return {"observation": observation, "reward": reward, "done": not self.episode or self.turns >= self.max_turns}
 
     def state(self):
@@ -103,7 +105,7 @@ def step(judge, request):
 
 SCHEMA = {
     "action": {"type": "object", "properties": {"reply": {"type": "string"}, "task": {"type": "string"}}, "required": ["reply"]},
-    "observation": {"type": "object", "properties": {"task": {"type": "string"}, "prompt": {"type": "string"}, "feedback": {"type": "string"}}},
+    "observation": {"type": "object", "properties": {name: {"type": "string"} for name in ("task", "prompt", "feedback", "verdict")}},
     "state": {"type": "object", "properties": {"episode_id": {"type": "string"}, "step_count": {"type": "integer"}}}}
 METADATA = {"name": "winnow", "description": "Write a fast, correct GPU kernel for a task; Winnow judges it.", "version": "1"}
 

@@ -18,7 +18,7 @@ DEFAULTS = {"wait_s": 3600}
 def reply_in(query, prompt):
     """The query is the prompt with the reply behind it. Where it is not, the prompt may hold a kernel that the model did
     not write, so nothing of the query is judged."""
-    if not isinstance(query, str) or not isinstance(prompt, str) or not query.startswith(prompt):
+    if not isinstance(query, str) or not isinstance(prompt, str) or not prompt or not query.startswith(prompt):
         raise Refused("the query does not begin with its prompt, so nobody knows which part the model wrote: "
                       "let the tokeniser keep special tokens and spaces, and no prompt be cut (--data.max_len)")
     return query[len(prompt):]
