@@ -72,6 +72,7 @@ class Server(http.server.ThreadingHTTPServer):
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     timeout = IDLE_S
+    disable_nagle_algorithm = True  # an answer is two writes
 
     def answer(self):
         try:

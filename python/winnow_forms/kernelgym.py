@@ -73,7 +73,7 @@ EVALUATIONS = Evaluations()
 
 def sample_of(judge, body):
     """(judge, task_id, (task, kernel)) of one task."""
-    task_id, kernel = text_of(body, "task_id"), text_of(body, "kernel_code")
+    task_id, kernel = text_of(body, "task_id"), text_of({"kernel_code": "", **body}, "kernel_code")
     if not 0 < len(task_id) <= 200:
         raise Refused("task_id is no text of 1 to 200 characters")
     if "```" not in kernel:
