@@ -38,7 +38,7 @@ version = "1.0"
 [metadata]
 author_name = "Winnow"
 category = "gpu-kernels"
-tags = ["cuda", "{category}"]
+tags = ["cuda", {category}]
 
 [agent]
 timeout_sec = {timeout}.0
@@ -74,7 +74,7 @@ def write_task(folder, shown, server, timeout=TIMEOUT_S, options=None):
         path.mkdir(parents=True, exist_ok=True)
     extra = "".join(f"WINNOW_{key.upper()} = {json.dumps(str(value))}\n" for key, value in (options or {}).items() if value)
     (root / "instruction.md").write_text(INSTRUCTION.format(prompt=prompt_of(shown)))
-    (root / "task.toml").write_text(TOML.format(category=shown.get("category", ""), timeout=timeout, server=json.dumps(server),
+    (root / "task.toml").write_text(TOML.format(category=json.dumps(shown.get("category", "")), timeout=timeout, server=json.dumps(server),
                                                 task=json.dumps(name), options=extra))
     (root / "environment" / "Dockerfile").write_text("FROM python:3.11-slim\nWORKDIR /app\n")
     (root / "tests" / "test.sh").write_text(TEST)
