@@ -46,7 +46,7 @@ async def held_connections(server):
         kernel = kernel_saying("correct", 2, f"held{index}")
         reply = "x" * (REPLY_BYTES - len(kernel)) + "\n" + reply_with(kernel)
         streams = await asyncio.open_connection("127.0.0.1", server.port)
-        answer = await ask(streams, request("POST", "/compat/slime", {"label": "axpy", "response": reply}))
+        answer = await ask(streams, request("POST", "/v1/judge", {"items": [{"task": "axpy", "reply": reply}], "wait_s": 600}))
         streams[1].close()
         return answer
 
@@ -62,7 +62,7 @@ async def held_connections(server):
           f"peak {status_of(server, 'VmHWM') / 1024:.0f} MB, {status_of(server, 'Threads')} threads "
           "(one serves, one makes pages, the others are the fake device's)")
     answers = await asyncio.gather(*tasks)
-    right = sum(status == 200 and abs(json.loads(body) - 2.3) < 1e-9 for status, body in answers)
+    right = sum(status == 200 and abs(json.loads(body)["results"][0]["reward"] - 2.3) < 1e-9 for status, body in answers)
     print(f"{right} of {HELD} got the right reward")
     assert right == HELD
 

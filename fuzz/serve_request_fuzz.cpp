@@ -1,7 +1,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "harness/serve/client_json.h"
-#include "harness/serve/compat.h"
+#include "harness/serve/judge_request.h"
 #include "harness/serve/reward_config.h"
 #include "harness/serve/target.h"
 
@@ -15,10 +15,6 @@ using namespace winnow::harness;
 
 namespace {
 
-const nlohmann::json kResult = {{"id", "x"},          {"reward", 2.3},   {"parsed", true},
-                                {"compiled", true},   {"correct", true}, {"progress", 1.0},
-                                {"speedup", nullptr}, {"time_ns", 1e6},  {"verdict", "wrong"}};
-
 void require(bool holds) {
   if (!holds) {
     std::abort();
@@ -31,14 +27,6 @@ void check(const std::vector<JudgeItem>& items) {
     require(!item.problem.empty() || (!item.task.empty() && item.text.size() <= kMaxItemBytes));
     require(!find_invalid_utf8(item.problem));
   }
-}
-
-void try_trainer(Trainer trainer, std::string_view text) {
-  const nlohmann::json body = parse_client_json(text);
-  const std::vector<JudgeItem> items = trainer_items(trainer, body, "axpy");
-  check(items);
-  const std::vector<nlohmann::json> results(items.size(), kResult);
-  trainer_reply(trainer, body, results, true).dump(); // throws for invalid UTF-8
 }
 
 void try_rewards(std::string_view text) {
@@ -60,32 +48,9 @@ void try_one(int kind, std::string_view text) {
     break;
   }
   case 1:
-    try_trainer(Trainer::OpenRlhf, text);
-    break;
-  case 2:
-    try_trainer(Trainer::Slime, text);
-    break;
-  case 3:
-    if (text.find("verify_responses") != std::string::npos) {
-      nemo_gym_metrics(parse_client_json(text)).dump();
-    } else {
-      try_trainer(Trainer::NemoGym, text);
-    }
-    break;
-  case 4: {
-    const JudgeItem item = kernelgym_item(parse_client_json(text), "axpy");
-    check({item});
-    kernelgym_status(item.id, &kResult).dump();
-    break;
-  }
-  case 6:
-    try_trainer(Trainer::KernelGymBatch, text);
-    kernelgym_priority(parse_client_json(text));
-    break;
-  case 7:
     try_rewards(text);
     break;
-  default: // 5
+  default: // 2
     if (const auto target = parse_target(text)) {
       require(target->number("wait_s", 600) <= 600);
     }
@@ -100,7 +65,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   try {
-    try_one(data[0] % 8, {reinterpret_cast<const char*>(data + 1), size - 1});
+    try_one(data[0] % 3, {reinterpret_cast<const char*>(data + 1), size - 1});
   } catch (const UsageError& error) { // the request has a mistake
     require(!find_invalid_utf8(error.what()));
   }

@@ -217,12 +217,4 @@ std::optional<JudgeItemRow> JudgeRequests::item_of_job(const std::string& job,
   return rows.empty() ? std::nullopt : std::optional(rows.front());
 }
 
-std::optional<JudgeItemRow> JudgeRequests::newest_item(const std::string& item,
-                                                       const std::string& owner) const {
-  const auto rows = items_where(
-      store_, "WHERE i.item = ? AND i.owner = ? ORDER BY i.asked_at DESC, i.position DESC LIMIT 1",
-      item, owner);
-  return rows.empty() ? std::nullopt : std::optional(rows.front());
-}
-
 } // namespace winnow::store

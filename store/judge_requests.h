@@ -90,8 +90,6 @@ public:
                                      std::int64_t limit) const;
   /// The owner's newest item of this job. nullopt: there is none.
   std::optional<JudgeItemRow> item_of_job(const std::string& job, const std::string& owner) const;
-  /// The owner's newest item of this id. nullopt: there is none.
-  std::optional<JudgeItemRow> newest_item(const std::string& item, const std::string& owner) const;
 
 private:
   RunStore& store_;

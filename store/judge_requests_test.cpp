@@ -142,7 +142,6 @@ TEST_F(JudgeRequestsTest, ShowsNobodyTheItemsOfAnotherOwner) {
   EXPECT_FALSE(requests.batch("a", "bob"));
   EXPECT_FALSE(requests.item_of_job("one", "eve"));
   EXPECT_EQ(requests.item_of_job("one", "bob")->batch, "b");
-  EXPECT_FALSE(requests.newest_item("a0", "bob"));
   EXPECT_THAT(requests.answer("one", "cancelled", "ann"), ElementsAre("a"));
   EXPECT_TRUE(requests.is_waited_for("one"));
   EXPECT_THAT(requests.answer("one", ""), ElementsAre("b"));

@@ -93,16 +93,18 @@ JudgeService::Planned JudgeService::plan(const JudgeItem& item, const Asked& ask
     return planned;
   }
   planned.text = item.text;
-  if (!item.is_kernel) {
+  planned.bad_reply = item.bad_reply;
+  if (!item.is_kernel && planned.bad_reply.empty()) {
     agents::ExtractedKernel kernel = agents::extract_kernel_file(item.text, "stop");
     planned.bad_reply = kernel.text ? "" : kernel.problem;
     planned.text = kernel.text ? *std::move(kernel.text) : item.text;
   }
   const auto asked = evaluation_request(planned.task, planned.text, planned.options);
   planned.accepted.job = sha256_hex(
-      fmt::format("{} {} {} {} {}{}", setup_.run, setup_.device_kind, setup_.device_name,
+      fmt::format("{} {} {} {} {}{}{}", setup_.run, setup_.device_kind, setup_.device_name,
                   evaluators::request_id(asked, 0), request.fresh ? random_name() : std::string(),
-                  request.max_variants > 1 ? fmt::format(" {}", request.max_variants) : ""));
+                  request.max_variants > 1 ? fmt::format(" {}", request.max_variants) : "",
+                  item.bad_reply.empty() ? "" : " unread"));
   const std::optional<store::JudgeJob> known = requests_.find_job(planned.accepted.job);
   planned.has_evaluation = !planned.bad_reply.empty() || (known && known->has_evaluation);
   planned.accepted.state = planned.has_evaluation ? "done" : "queued";

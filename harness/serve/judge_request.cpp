@@ -1,5 +1,6 @@
 #include "harness/serve/judge_request.h"
 
+#include "base/digest.h"
 #include "base/error.h"
 #include "base/json_dump.h"
 #include "base/text.h"
@@ -11,6 +12,8 @@
 
 namespace winnow::harness {
 namespace {
+
+constexpr std::size_t kShownOfLongText = 4096; ///< bytes that the store keeps
 
 JudgeItem item_of(const nlohmann::json& json, std::size_t index) {
   const ClientObject object(json, fmt::format("items[{}]", index));
@@ -94,8 +97,10 @@ void check_item(JudgeItem& item) {
   if (item.task.empty()) {
     item.problem = "the item names no task";
   } else if (item.text.size() > kMaxItemBytes) {
-    item.problem =
+    item.bad_reply =
         fmt::format("the text has {} bytes; it may have {}", item.text.size(), kMaxItemBytes);
+    item.text =
+        truncate_text(item.text, kShownOfLongText) + "\n[sha256 " + sha256_hex(item.text) + "]\n";
   }
 }
 

@@ -31,6 +31,9 @@ struct JudgeItem {
   std::string text;       ///< of the reply or the kernel file
   bool is_kernel = false; ///< `text` is a kernel file; otherwise it is a model's whole reply
   std::string problem;    ///< why this item alone is refused; empty: it is not
+  /// Why `text` is judged as a bad reply without being read: it is too long, and only its beginning
+  /// and its digest are left of it. Empty: it is read.
+  std::string bad_reply = {};
 };
 
 struct JudgeRequest {
@@ -51,13 +54,13 @@ struct JudgeRequest {
 constexpr std::chrono::seconds kMostWait{600};
 
 /// The body of POST /v1/judge. Throws UsageError with the path of what is wrong. A text that is too
-/// long refuses its item, not the request.
+/// long is a bad reply: the trainer's other samples do not suffer from it.
 JudgeRequest parse_judge_request(std::string_view body);
 
 /// Throws UsageError for options that exclude each other.
 void check_options(const JudgeRequest& request);
 
-/// Sets `problem` of an item that has no task or a text of a wrong length.
+/// Sets `problem` of an item that has no task, and `bad_reply` of one whose text is too long.
 void check_item(JudgeItem& item);
 
 } // namespace winnow::harness

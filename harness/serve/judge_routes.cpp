@@ -107,15 +107,10 @@ void JudgeRoutes::get(const Call& call) {
     const std::string name = target.path[2];
     call.exchange->reply(
         json_reply(200, setup_.task(target.path.size() == 3 ? name : name + "/" + target.path[3])));
-  } else if (target.is({"v1", "health"}) || target.is({"compat", "kernelgym", "health"})) {
+  } else if (target.is({"v1", "health"})) {
     call.exchange->reply(health());
   } else if (target.is({"metrics"})) {
     call.exchange->reply(metrics());
-  } else if (target.is({"compat", "nemo_gym", "reverify_mode"})) {
-    call.exchange->reply(json_reply(200, "stateless")); // an answer depends on its request alone
-  } else if (target.is({"compat", "kernelgym", "status"}, 1) ||
-             target.is({"compat", "kernelgym", "results"}, 1)) {
-    kernelgym_show(call, target.path[3]);
   } else {
     call.exchange->reply(error_reply(404, "there is no such page", "docs/serve.md lists all"));
   }
@@ -125,21 +120,6 @@ void JudgeRoutes::post(const Call& call) {
   const Target& target = call.target;
   if (target.is({"v1", "judge"})) {
     judge(call);
-  } else if (target.is({"compat", "openrlhf"})) {
-    serve_trainer(call, Trainer::OpenRlhf);
-  } else if (target.is({"compat", "slime"})) {
-    serve_trainer(call, Trainer::Slime);
-  } else if (target.is({"compat", "nemo_gym", "verify"})) {
-    serve_trainer(call, Trainer::NemoGym);
-  } else if (target.is({"compat", "nemo_gym", "seed_session"})) {
-    call.exchange->reply(json_reply(200, json::object())); // Winnow has no sessions
-  } else if (target.is({"compat", "nemo_gym", "aggregate_metrics"})) {
-    call.exchange->reply(
-        json_reply(200, nemo_gym_metrics(parse_client_json(call.exchange->take_body()))));
-  } else if (target.is({"compat", "kernelgym", "evaluate", "batch"})) {
-    serve_trainer(call, Trainer::KernelGymBatch);
-  } else if (target.is({"compat", "kernelgym", "evaluate"})) {
-    kernelgym_evaluate(call);
   } else {
     call.exchange->reply(error_reply(404, "there is no such page", "docs/serve.md lists all"));
   }
@@ -298,7 +278,7 @@ HttpReply JudgeRoutes::metrics() const {
   add("jobs_faulted_total", "counter", state.faults);
   add("answers_withdrawn_total", "counter", state.withdrawn);
   add("jobs_per_second", "gauge", state.per_second);
-  add("requests_waiting", "gauge", waiters_.size() + blocked_.size());
+  add("requests_waiting", "gauge", waiters_.size());
   HttpReply reply{200, text};
   reply.type = "text/plain; version=0.0.4";
   return reply;
@@ -358,24 +338,6 @@ void JudgeRoutes::tick() {
   for (auto at = waiters_.begin(); at != waiters_.end();) {
     at = is_over(at->second) ? waiters_.erase(at) : std::next(at);
   }
-  try_blocked(now);
-}
-
-/// In the order in which they came. Once there is no room for an owner, the owner's others need not
-/// try.
-void JudgeRoutes::try_blocked(Clock::time_point now) {
-  std::set<std::string> full;
-  std::list<Waiter> blocked = std::exchange(blocked_, {});
-  for (Waiter& waiter : blocked) {
-    const bool late = waiter.deadline <= now;
-    if (!waiter.exchange->is_open()) {
-      continue;
-    }
-    if ((full.contains(waiter.owner) && !late) || !advance(waiter, late)) {
-      full.insert(waiter.owner);
-      blocked_.push_back(std::move(waiter));
-    }
-  }
 }
 
 void JudgeRoutes::end() {
@@ -385,9 +347,6 @@ void JudgeRoutes::end() {
     } else {
       advance(waiter, true);
     }
-  }
-  for (Waiter& waiter : std::exchange(blocked_, {})) {
-    advance(waiter, true);
   }
 }
 

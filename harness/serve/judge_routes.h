@@ -1,13 +1,11 @@
 #pragma once
 
-#include "harness/serve/compat.h"
 #include "harness/serve/exchange.h"
 #include "harness/serve/judge_service.h"
 #include "harness/serve/target.h"
 
 #include <chrono>
 #include <functional>
-#include <list>
 #include <map>
 #include <memory>
 #include <string>
@@ -16,7 +14,7 @@
 
 namespace winnow::harness {
 
-/// The routes below /v1 and /compat (docs/serve.md).
+/// The routes below /v1 (docs/serve.md).
 class JudgeRoutes {
 public:
   using Clock = std::chrono::steady_clock;
@@ -24,10 +22,7 @@ public:
     std::string version;                       ///< of Winnow
     std::function<nlohmann::json()> task_list; ///< GET /v1/tasks
     std::function<nlohmann::json(const std::string&)>
-        task; ///< GET /v1/tasks/NAME; throws UsageError
-    /// How long a compat route keeps a trainer waiting: less than the time-outs of slime (120 s)
-    /// and OpenRLHF (180 s).
-    std::chrono::milliseconds hold{110'000};
+        task;                                    ///< GET /v1/tasks/NAME; throws UsageError
     std::chrono::milliseconds heartbeat{15'000}; ///< between lines of a stream
   };
   JudgeRoutes(JudgeService& service, Setup setup);
@@ -47,15 +42,12 @@ private:
     /// Answers, if it can or if it is `late`. True: the exchange is answered.
     std::function<bool(bool late)> advance;
     std::chrono::milliseconds again{0}; ///< the next deadline of one that goes on; 0: none
-    std::string owner = {};             ///< of one that is blocked
   };
   struct Call { // what most functions need
     const std::shared_ptr<Exchange>& exchange;
     const Target& target;
     const std::string& owner;
   };
-
-  using TrainerReply = std::function<nlohmann::json(const std::vector<nlohmann::json>&)>;
 
   void get(const Call& call);
   void post(const Call& call);
@@ -64,12 +56,6 @@ private:
   void show_job(const Call& call, const std::string& job);
   void cancel_job(const Call& call, const std::string& job);
   void stream(const Call& call, const std::string& batch);
-  void serve_trainer(const Call& call, Trainer trainer);
-  bool try_trainer(const std::shared_ptr<Exchange>& exchange, const std::string& owner,
-                   const JudgeRequest& request, Clock::time_point deadline,
-                   const TrainerReply& reply);
-  void kernelgym_evaluate(const Call& call);
-  void kernelgym_show(const Call& call, const std::string& id);
   HttpReply health() const;
   HttpReply metrics() const;
 
@@ -77,12 +63,10 @@ private:
   void wait(const std::string& batch, Waiter waiter);
   void on_answer(const std::string& batch);
   void ask_again();
-  void try_blocked(Clock::time_point now);
 
   JudgeService& service_;
   Setup setup_;
   std::multimap<std::string, Waiter> waiters_; ///< by batch
-  std::list<Waiter> blocked_;                  ///< trainers for whom the queue has no room yet
 };
 
 } // namespace winnow::harness

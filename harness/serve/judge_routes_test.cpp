@@ -1,6 +1,7 @@
 #include "harness/serve/testing/judge_fixture.h"
 
 #include <chrono>
+#include <set>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -207,16 +208,37 @@ TEST_F(JudgeRoutesTest, StreamsALineForEachResult) {
 
 TEST_F(JudgeRoutesTest, RefusesAnItemAndJudgesTheOthers) {
   const json accepted = judge({item("good", kernel_saying("correct", 2)),
-                               item("long", std::string(kMaxItemBytes + 1, 'x')),
                                {{"id", "other"}, {"task", "no_such_task"}, {"reply", "x"}},
                                {{"id", "taskless"}, {"reply", "x"}}});
   EXPECT_EQ(accepted.at("jobs").at(0).at("state"), "running");
-  for (std::size_t i = 1; i < 4; ++i) {
+  for (std::size_t i = 1; i < 3; ++i) {
     EXPECT_EQ(accepted.at("jobs").at(i).at("state"), "refused") << i;
     EXPECT_NE(accepted.at("jobs").at(i).at("error"), "") << i;
   }
   EXPECT_EQ(accepted.at("items"), 1);
   EXPECT_EQ(status_of(send("POST", "/v1/judge", {{"items", {{{"task", "no"}}}}})), 422);
+}
+
+TEST_F(JudgeRoutesTest, ATextThatIsTooLongIsABadReply) {
+  const std::string longest(kMaxItemBytes, 'x'), other = std::string(kMaxItemBytes, 'x') + "y";
+  const auto long_reply = [](const char* id, const std::string& text) {
+    return json{{"id", id}, {"task", "axpy"}, {"reply", text}};
+  };
+  const json accepted = judge({item("good", kernel_saying("correct", 2)),
+                               item("kernel", kernel_saying("correct", 3) + longest),
+                               long_reply("reply", kernel_saying("correct", 3) + longest),
+                               long_reply("x", longest + "x"), long_reply("y", other)});
+  EXPECT_EQ(accepted.at("items"), 5);
+  EXPECT_EQ(accepted.at("answered"), 4);
+  std::set<std::string> jobs;
+  for (const json& result : accepted.at("results")) {
+    EXPECT_EQ(result.at("verdict"), "bad_reply");
+    EXPECT_EQ(result.at("reward"), 0);
+    EXPECT_THAT(result.at("feedback").get<std::string>(), HasSubstr("it may have 262144"));
+    jobs.insert(result.at("job").get<std::string>());
+  }
+  EXPECT_EQ(jobs.size(), 3U); // those of "kernel" and "reply" are one text
+  EXPECT_EQ(evaluations->requests.size(), 1U);
 }
 
 TEST_F(JudgeRoutesTest, AFullQueueSaysWhenToComeAgain) {
@@ -254,11 +276,8 @@ TEST_F(JudgeRoutesTest, AnswersWhatWaitsWhenTheServerStops) {
   const auto held = send("POST", "/v1/judge",
                          {{"items", {item("a", kernel_saying("correct", 2))}}, {"wait_s", 60}});
   EXPECT_EQ(status_of(held), 0);
-  const auto trainer =
-      send("POST", "/compat/slime", {{"label", "axpy"}, {"response", kernel_saying("correct", 3)}});
   routes->end();
   EXPECT_EQ(status_of(held), 202);
-  EXPECT_EQ(status_of(trainer), 503);
 }
 
 TEST_F(JudgeRoutesTest, AClientThatGoesIsForgotten) {

@@ -89,7 +89,7 @@ void ServerApplication::route(const std::shared_ptr<Exchange>& exchange) {
     judge_->answer(exchange, target, access_.owner_of(request.authorization).value_or(""));
   } else {
     exchange->reply(error_reply(404, "this server has the pages / and /version",
-                                "start it with --judge for /v1 and /compat"));
+                                "start it with --judge for /v1"));
   }
 }
 

@@ -53,8 +53,8 @@ TEST_F(WithdrawalTest, TheSameKernelIsNotAnsweredFromTheStore) {
   judge({kernel});
   answer_as("liar");
   evaluations->quarantine("liar");
-  EXPECT_EQ(send("POST", "/compat/slime?task=axpy", {{"response", "no kernel"}})->answer()->body,
-            "0.0\n");
+  const json silent = {{"items", {{{"task", "axpy"}, {"reply", "no kernel"}}}}};
+  EXPECT_EQ(body_of(send("POST", "/v1/judge", silent)).at("results").at(0).at("reward"), 0);
   const json again = judge({kernel}, "bob");
   EXPECT_FALSE(again.at("done"));
   ASSERT_EQ(evaluations->requests.size(), 1U);

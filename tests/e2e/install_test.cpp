@@ -58,6 +58,7 @@ TEST_F(Installed, FindsItsTasksAndItsConfigs) {
   EXPECT_THAT(list.out, HasSubstr("row_softmax"));
   EXPECT_THAT(winnow({"doctor"}).out, HasSubstr("tasks in " + catalogue.string()));
   EXPECT_TRUE(is_file(usr() / "share/winnow/python/winnow_client.py"));
+  EXPECT_TRUE(is_file(usr() / "share/winnow/python/winnow_forms/slime.py"));
 
   const process::ChildResult eval = winnow(
       {"eval", "axpy", catalogue / "blas/axpy/baseline.cu", "--device", "cpu", "--no-timing"});

@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
-"""python/winnow_client.py against the real server on the CPU device: client_test.py WINNOW."""
-import io
+"""python/winnow_client.py and forms of trainers against the real server on the CPU device: client_test.py WINNOW."""
 import json
 import pathlib
 import sqlite3
 import sys
 import tempfile
+import threading
 import unittest
+import urllib.request
 
 from servers import SOURCES, Server, reply_with
 
 import winnow_client
+from winnow_forms import _core, _http, kernelgym, openrlhf, trl, verl
 
 WINNOW = sys.argv[1] if len(sys.argv) > 1 else ""
 TOKEN = "0123456789abcdef0123456789abcdef"
@@ -83,33 +85,24 @@ class ClientTest(unittest.TestCase):
         self.assertIn("axpy", [task["name"] for task in by_url.tasks()])
         self.assertNotIn("promotion", json.dumps(self.client.task("axpy")["shapes"]))
 
-    def test_adapters(self):
-        reply = reply_with(GOOD)
-        score = winnow_client.verl_compute_score("kernels", reply, "axpy", {"split": "train"})
-        self.assertEqual((score["compiled"], score["correct"]), (1.0, 1.0))
-        self.assertEqual(winnow_client.trl_reward(["p", "p"], [reply, [{"role": "assistant", "content": "no"}]],
-                                                  ["axpy", "axpy"]), [score["score"], 0])
-        self.assertEqual(winnow_client.verifiers_reward([{"role": "assistant", "content": reply}], "axpy"), score["score"])
-        self.assertEqual(winnow_client.verifiers_reward([{"role": "assistant", "content": None}], "axpy"), 0)
-        env = winnow_client.skyrl_env()(env_config={}, extras={"task": "axpy", "max_turns": 2})
-        first, second = env.step("no kernel"), env.step(reply)
-        self.assertEqual((first["reward"], first["done"], second["reward"], second["done"]), (0, False, score["score"], True))
-        self.assertIn("code block", first["observations"][0]["content"])
-        self.assertEqual(env.get_metrics()["correct"], 1.0)
-        self.assertEqual(self.nemo_gym("/seed_session", {})[0], "200 OK")
-        body = {"responses_create_params": {"input": []}, "verifier_metadata": {"task": "axpy"},
-                "response": {"output": [{"type": "message", "content": [{"type": "output_text", "text": reply}]}]}}
-        status, answer = self.nemo_gym("/verify", body)
-        self.assertEqual((status, answer["reward"], answer["response"]), ("200 OK", score["score"], body["response"]))
-        self.assertEqual(self.nemo_gym("/verify", {"response": 1})[0], "422 Unprocessable Entity")
-        metrics = self.nemo_gym("/aggregate_metrics", {"verify_responses": [answer]})[1]
-        self.assertEqual(metrics["key_metrics"], {"mean/reward": answer["reward"]})
-
-    def nemo_gym(self, path, body):
-        text, status = json.dumps(body).encode(), []
-        environ = {"PATH_INFO": path, "REQUEST_METHOD": "POST", "CONTENT_LENGTH": len(text), "wsgi.input": io.BytesIO(text)}
-        answer = b"".join(winnow_client.nemo_gym_app(environ, lambda line, headers: status.append(line)))
-        return status[0], json.loads(answer)
+    def test_forms(self):
+        """Forms of trainers (python/tests has their tests) with the real judge behind them."""
+        reply, long = reply_with(GOOD), reply_with(GOOD) + "x" * (300 << 10)
+        score = verl.compute_score("kernels", reply, "axpy", {"split": "train"}, reward_router_address="r")
+        self.assertEqual((score["compiled"], score["correct"], score["fault"]), (1.0, 1.0, 0.0))
+        rewards = trl.reward_func()(prompts=["p"] * 3, completions=[reply, [{"role": "assistant", "content": "no"}], long],
+                                    completion_ids=[[]] * 3, task=["axpy"] * 3)
+        self.assertEqual(rewards, [score["score"], 0, 0])
+        answer = openrlhf.judged(_core.Judge(), ["prompt " + reply], ["prompt "], ["axpy"])
+        self.assertEqual((answer["rewards"], answer["scores"]), ([score["score"]], [1.0]))
+        with _http.server_for(kernelgym) as form:
+            threading.Thread(target=form.serve_forever, daemon=True).start()
+            tasks = [{"task_id": "t", "entry_point": "axpy", "kernel_code": GOOD}, {"task_id": "u", "task": "axpy", "kernel_code": "no"}]
+            request = urllib.request.Request(form.url + "/evaluate/batch", json.dumps({"batch_id": "b", "tasks": tasks}).encode())
+            good, bad = json.loads(urllib.request.urlopen(request).read())["results"]
+            self.assertEqual((good["correctness"], good["time_coverage"], bad["compiled"]), (True, 1, False))
+            self.assertEqual(good["speedup"], score["speedup"])
+            form.shutdown()
 
 
 class SeedTest(unittest.TestCase):

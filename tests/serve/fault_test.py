@@ -17,6 +17,7 @@ import urllib.request
 from servers import Server, kernel_saying, reply_with
 
 import winnow_client
+from winnow_forms import _http, kernelgym, openrlhf, slime
 
 FAKE = sys.argv[1] if len(sys.argv) > 1 else ""
 KILLS = int(sys.argv[2]) if len(sys.argv) > 2 else 6
@@ -72,13 +73,22 @@ class FaultTest(unittest.TestCase):
         self.server.kill()
         self.folder.cleanup()
 
+    def form(self, module):
+        """A form's server, which gives up soon, so that the trainer tries again."""
+        server = _http.server_for(module, server=self.server.url, wait_s=0.02)
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        return server.url
+
     def test_a_fault_is_never_a_reward(self):
         """Every second evaluation meets a fault. No trainer sees a wrong number."""
         self.server = Server(FAKE, self.store, "--lanes", 4, "--delay-ms", 5, "--fault-every", 2)
         samples = [(f"prompt {i}\n", reply_with(kernel_saying("correct", 2 + i % 5, f"f{i}")), 2.3 + i % 5) for i in range(60)]
-        for ask, path in ((openrlhf_reward, "/compat/openrlhf"), (slime_reward, "/compat/slime")):
+        for ask, module in ((openrlhf_reward, openrlhf), (slime_reward, slime)):
+            url = self.form(module) + "/"
             with concurrent.futures.ThreadPoolExecutor(16) as pool:
-                rewards = list(pool.map(lambda s: ask(self.server.url + path, s[0], s[1], "axpy"), samples))
+                rewards = list(pool.map(lambda s: ask(url, s[0], s[1], "axpy"), samples))
             for (_, _, right), reward in zip(samples, rewards):
                 self.assertTrue(reward is None or abs(reward - right) < 1e-9, (reward, right))
             self.assertGreater(sum(reward is not None for reward in rewards), 50)
@@ -92,9 +102,10 @@ class FaultTest(unittest.TestCase):
     def test_a_fault_in_a_batch_is_no_result(self):
         """Every third evaluation meets a fault. A batch of KernelGYM is answered with right results only."""
         self.server = Server(FAKE, self.store, "--lanes", 4, "--delay-ms", 5, "--fault-every", 3)
+        url = self.form(kernelgym) + "/evaluate/batch"
         for batch in range(8):
             kernels = [kernel_saying("correct", 2 + i, f"k{batch}.{i}") for i in range(9)] + [kernel_saying("wrong", 0, f"w{batch}")]
-            answer = kernelgym_batch(self.server.url + "/compat/kernelgym/evaluate/batch", f"b{batch}", kernels)
+            answer = kernelgym_batch(url, f"b{batch}", kernels)
             self.assertEqual((answer["batch_id"], answer["total_tasks"], answer["failed_tasks"]), (f"b{batch}", 10, 0))
             self.assertEqual([r["task_id"] for r in answer["results"]], [f"b{batch}.{i}" for i in range(10)])
             self.assertEqual([(r["status"], r["correctness"], r["speedup"]) for r in answer["results"]],

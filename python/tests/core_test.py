@@ -1,0 +1,103 @@
+"""What all forms share."""
+import math
+import unittest
+
+from forms_fixture import FormTest, saying
+
+from winnow_client import Client
+from winnow_forms._core import Fault, Judge, Refused, Stop, final_text, numbers, speedup
+
+
+class Message:
+    def __init__(self, role, content):
+        self.role, self.content = role, content
+
+
+class FinalText(unittest.TestCase):
+    def test_the_last_message_of_the_assistant(self):
+        parts = [{"type": "reasoning", "text": "hm"}, {"type": "text", "text": "ker"}, {"type": "output_text", "text": "nel"}]
+        tool = {"role": "tool", "content": "verdict=correct"}
+        for completion in ("kernel", {"role": "assistant", "content": "kernel"}, {"content": parts}, parts,
+                           [{"role": "assistant", "content": "kernel"}], [{"role": "assistant", "content": parts}],
+                           [{"role": "assistant", "content": "first"}, tool, {"role": "assistant", "content": "kernel"}],
+                           [{"role": "assistant", "content": "kernel"}, tool], [Message("assistant", "kernel"), tool],
+                           [{"type": "message", "role": "assistant", "content": "first"}, {"type": "function_call_output", "output": "x"},
+                            {"type": "message", "role": "assistant", "content": parts}, {"type": "function_call", "name": "f"}],
+                           [{"role": "user", "content": "a prompt"}, {"role": "assistant", "content": ["ker", "nel"]}]):
+            self.assertEqual(final_text(completion), "kernel", completion)
+
+    def test_no_text_is_no_kernel(self):
+        for completion in (None, "", [], [{"role": "user", "content": "a kernel of the prompt"}], {"role": "assistant", "content": None},
+                           [{"role": "assistant", "content": None, "tool_calls": [{}]}, {"role": "tool", "content": "x"}], [7], 7):
+            self.assertEqual(final_text(completion), "", completion)
+
+
+class TheJudge(FormTest):
+    def test_what_a_fault_becomes(self):
+        result = {"reward": None, "fault": "infrastructure", "detail": "the device was lost"}
+        for fault, exception in (("raise", Fault), ("stop", Stop)):
+            with self.assertRaisesRegex(exception, "the device was lost"):
+                Judge(fault=fault).value(result)
+        self.assertIsNone(Judge(fault="none").value(result))
+        self.assertTrue(math.isnan(Judge(fault="nan").value(result)))
+        self.assertEqual(Judge(fault="-1").value(result), -1)
+        judge = Judge(fault="raise", unsupported=0)
+        self.assertEqual(judge.value({"reward": None, "fault": "unsupported"}), 0)
+        self.assertFalse(issubclass(Stop, Exception))
+
+    def test_refuses_what_is_no_option(self):
+        for options in ({"faul": 1}, {"fault": "zero"}, {"fault": "inf"}, {"wait_s": "long"}, {"priority": "high"}):
+            with self.assertRaisesRegex(Refused, next(iter(options))):
+                Judge(**options)
+
+    def test_options_of_the_call_go_before_the_environment(self):
+        self.set_environment(WINNOW_REWARD="log", WINNOW_WAIT_S="7")
+        judge = Judge({"wait_s": 1, "reward": "kevin"}, reward="tiers")
+        self.assertEqual((judge.wait_s, judge.asked["reward"]), (7, "tiers"))
+        self.assertEqual(judge.given(wait_s=2, reward="stages").asked["reward"], "stages")
+        self.assertEqual((judge.given(depth="full").wait_s, judge.wait_s), (7, 7))
+
+    def test_asks_again_after_a_fault_until_the_time_is_over(self):
+        self.judge.faults = 2
+        self.assertEqual(Judge(**self.options).rewards([("axpy", saying()), ("axpy", "no")]), [2.3, 0])
+        self.judge.faults = 10 ** 6
+        results = Judge(server=self.judge.url, wait_s=0.3).results([("axpy", saying())])
+        self.assertEqual((results[0]["fault"], results[0]["reward"]), ("infrastructure", None))
+
+    def test_what_has_no_answer_is_a_fault(self):
+        self.judge.slow = True
+        judge = Judge(server=self.judge.url, wait_s=0.3)
+        self.assertEqual([r["fault"] for r in judge.results([("axpy", saying())] * 2)], ["late"] * 2)
+        self.judge.down = True
+        self.assertEqual(judge.results([("axpy", saying())])[0]["fault"], "unreachable")
+        nobody = Judge(server="http://127.0.0.1:9", wait_s=0.2)
+        self.assertEqual(nobody.results([("axpy", saying())])[0]["fault"], "unreachable")
+
+    def test_a_reply_that_is_too_long_is_one_bad_reply(self):
+        long = saying() + "x" * (300 << 10)
+        huge = saying() + "\N{SNOWMAN}" * (40 << 20)
+        self.assertEqual(Judge(**self.options).rewards([("axpy", saying()), ("axpy", long), ("axpy", huge)]), [2.3, 0, 0])
+
+    def test_a_batch_is_sent_in_requests_that_fit(self):
+        samples = [("axpy", saying(speedup=i % 7) + "x" * 200_000) for i in range(400)]
+        self.assertEqual(Judge(server=self.judge.url, wait_s=30).rewards(samples), [0.3 + i % 7 for i in range(400)])
+        self.assertGreater(len(self.judge.requests), 1)
+        results = Client(self.judge.url).judge([{"task": "axpy", "reply": saying(speedup=i % 7)} for i in range(1500)])
+        self.assertEqual([r["reward"] for r in results], [0.3 + i % 7 for i in range(1500)])
+
+    def test_a_reply_with_half_a_character_is_sent(self):
+        self.assertEqual(Judge(**self.options).rewards([("axpy", saying() + "\ud83d"), ("axpy", saying(speedup=3))]), [2.3, 3.3])
+
+    def test_an_unknown_task_is_refused(self):
+        for samples in ([("axpi", "x")], [(None, "x")], [("axpy", saying()), ("axpi", "x")]):
+            with self.assertRaises(Refused):
+                Judge(**self.options).results(samples)
+
+    def test_a_speedup_that_is_not_promoted_counts_as_1_at_most(self):
+        result = Judge(**self.options).result("axpy", saying(speedup=4.02, promoted=0))
+        self.assertEqual((speedup(result), speedup(result, "low"), numbers(result)["speedup"]), (1, 1, 1))
+        self.assertEqual(speedup(Judge(**self.options).result("axpy", saying(speedup=0.5, promoted=0))), 0.5)
+
+
+if __name__ == "__main__":
+    unittest.main()

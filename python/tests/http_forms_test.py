@@ -1,0 +1,239 @@
+"""Forms with a server, asked as the trainers ask: their fields, order, retries and errors, as read in their sources."""
+import pathlib
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+from forms_fixture import FormTest, saying
+
+from winnow_forms import _http, kernelgym, miles, openrlhf, slime
+from winnow_forms._core import Refused
+
+PYTHON = pathlib.Path(__file__).resolve().parents[1]
+PROMPT = "<|im_start|>user\nImprove this kernel:\n" + saying(speedup=9) + "<|im_end|>\n<|im_start|>assistant\n"
+
+
+class OpenRlhf(FormTest):
+    def fetch(self, url, query, prompt=PROMPT, label="axpy", tries=5):
+        """As _post_request: lists of one; a status other than 2xx is tried again, five times in all."""
+        for _ in range(tries):
+            status, answer, _ = self.ask(url, {"query": [query], "prompts": [prompt], "labels": [label]})
+            if status == 200:
+                return answer
+        return status
+
+    def test_a_query_is_its_prompt_and_the_reply(self):
+        url = self.serve(openrlhf)
+        answer = self.fetch(url + "/", PROMPT + saying(speedup=2))
+        self.assertEqual((answer["rewards"], answer["scores"]), ([2.3], [1.0]))
+        self.assertEqual((answer["extra_logs"]["speedup"], answer["extra_logs"]["fault"]), ([2.0], [0.0]))
+        self.assertEqual(self.judge.items[0]["reply"], saying(speedup=2))
+        status, answer, _ = self.ask(url, {"query": [PROMPT + "no", PROMPT + saying()], "prompts": [PROMPT] * 2, "labels": ["axpy"] * 2})
+        self.assertEqual((status, answer["rewards"]), (200, [0, 2.3]))
+
+    def test_a_query_that_does_not_begin_with_its_prompt_is_refused(self):
+        url, said = self.serve(openrlhf), "I do not know."
+        without_tokens = PROMPT.replace("<|im_start|>", "").replace("<|im_end|>", "")
+        for query in (without_tokens + said, PROMPT[20:] + said, " ".join(PROMPT.split(" ")[1:]) + said, "<bos>" + PROMPT + said,
+                      PROMPT.replace("\n", " ") + said, "\n" + PROMPT + said, said, ""):
+            self.assertEqual(self.fetch(url + "/", query, tries=1), 422, query)
+        self.assertEqual(self.judge.items, [])
+        self.assertEqual(self.fetch(url + "/", PROMPT + PROMPT + said)["scores"], [1.0])  # the model wrote the prompt once more
+        for body in ({"query": []}, {"query": ["x"], "prompts": []}, {"query": "x", "prompts": "x"}, [], None,
+                     {"query": [None], "prompts": [None]}, {"query": [saying()], "prompts": [""], "labels": ["axpy"]},
+                     {"query": ["x"], "prompts": ["x"], "labels": ["axpy", "axpy"]}):
+            self.assertEqual(self.ask(url + "/", body, "POST")[0], 422, body)
+
+    def test_a_fault_is_no_answer(self):
+        self.judge.faults = 10 ** 6
+        url = self.serve(openrlhf, wait_s=0.1)
+        status, answer, headers = self.ask(url + "/", {"query": [PROMPT + saying()], "prompts": [PROMPT], "labels": ["axpy"]})
+        self.assertEqual((status, headers["Retry-After"]), (503, "1"))
+        self.assertIn("the device was lost", answer["error"])
+        self.judge.faults = 0
+        self.assertEqual(self.fetch(url + "/", PROMPT + saying())["rewards"], [2.3])
+        self.judge.faults = 10 ** 6
+        self.assertEqual(self.fetch(self.serve(openrlhf, wait_s=0.1, fault="-1"), PROMPT + saying())["rewards"], [-1])
+
+    def test_in_the_trainers_process(self):
+        answer = openrlhf.reward_func([PROMPT + saying()], [PROMPT], ["axpy"])
+        self.assertAlmostEqual(float(answer["rewards"][0]), 2.3, places=5)
+        with self.assertRaisesRegex(Refused, "does not begin with its prompt"):
+            openrlhf.reward_func(["I do not know."], [PROMPT], ["axpy"])
+
+
+class Sample:
+    def __init__(self, response, label=None, metadata=None):
+        self.prompt, self.response, self.label, self.metadata = "p", response, label, metadata or {}
+
+
+class Arguments:
+    reward_key = None
+
+
+class Slime(FormTest):
+    def remote_rm(self, url, response, tries=10):
+        """As remote_rm: one sample; the JSON of the answer is the reward."""
+        for _ in range(tries):
+            status, answer, _ = self.ask(url, {"prompt": [{"role": "user", "content": "p"}], "response": response, "label": "axpy"})
+            if status == 200:
+                return answer
+        raise RuntimeError(f"HTTP {status}")
+
+    def test_a_number_or_an_object(self):
+        url = self.serve(slime)
+        self.assertEqual(self.remote_rm(url + "/", saying()), 2.3)
+        answer = self.remote_rm(url + "/?object=1&reward=tiers", saying(speedup=4, promoted=0))
+        self.assertEqual((answer["reward"], answer["speedup"]), (4.3, 1.0))  # the fake judge's reward
+        self.assertEqual(self.judge.requests[-1]["reward"], "tiers")
+        self.assertEqual(self.remote_rm(url + "/slime", None), 0)
+        self.assertEqual(self.ask(url + "/?rewrd=log", {"response": "x", "label": "axpy"})[0], 422)
+
+    def test_a_fault_is_tried_again(self):
+        self.judge.faults = 10 ** 6
+        url = self.serve(slime, wait_s=0.1)
+        threading.Timer(0.5, lambda: setattr(self.judge, "faults", 0)).start()
+        self.assertEqual(self.remote_rm(url + "/", saying(), tries=100), 2.3)
+
+    def test_miles_tries_once_so_its_form_waits_longer(self):
+        self.assertEqual((miles.HTTP_DEFAULTS["wait_s"], slime.HTTP_DEFAULTS["wait_s"]), (290, 110))
+        url = self.serve(miles)
+        self.judge.slow = True
+        threading.Timer(0.5, lambda: setattr(self.judge, "slow", False)).start()
+        self.assertEqual(self.remote_rm(url + "/?object=1", saying(), tries=1)["reward"], 2.3)
+
+    def test_in_the_trainers_process(self):
+        args = Arguments()
+        self.assertEqual(self.run_async(slime.custom_rm(args, Sample(saying(), "axpy"))), 2.3)
+        group = [Sample(saying(speedup=i), metadata={"task": "axpy"}) for i in range(3)]
+        self.assertEqual(self.run_async(slime.custom_rm(args, group, evaluation=True)), [0.3, 1.3, 2.3])
+        args.reward_key = "reward"
+        self.assertEqual(self.run_async(slime.custom_rm(args, Sample(saying(), "axpy")))["reward"], 2.3)
+
+
+class KernelGym(FormTest):
+    def task(self, task_id, kernel, **more):
+        """The payload of compute_batch_rewards."""
+        return {"task_id": task_id, "reference_code": "class axpy: pass", "kernel_code": kernel, "backend": "triton",
+                "num_correct_trials": 5, "num_perf_trials": 100, "timeout": 60, "priority": "normal", "entry_point": "axpy",
+                "is_valid": None, "verbose_errors": True, "enable_profiling": True, "detect_decoy_kernel": True,
+                "reference_backend": None, **more}
+
+    def submit_and_poll(self, url, payload, seconds=5):
+        self.assertEqual(self.ask(url + "/evaluate", payload)[:2], (200, {"task_id": payload["task_id"], "status": "pending"}))
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            status, data, _ = self.ask(f"{url}/status/{payload['task_id']}")
+            if status == 200 and data["status"] in ("completed", "failed", "timeout", "cancelled"):
+                return self.ask(f"{url}/results/{payload['task_id']}")[1] if data["status"] == "completed" else data
+            time.sleep(0.02)
+        return {"status": "timeout"}
+
+    def test_polls_its_task(self):
+        url = self.serve(kernelgym)
+        result = self.submit_and_poll(url, self.task("parallel_task_000001_ab", saying(), priority="high"))
+        self.assertEqual((result["status"], result["compiled"], result["correctness"], result["speedup"]), ("completed", True, True, 2))
+        self.assertEqual((result["kernel_runtime"], result["reference_runtime"], result["error_code"]), (5, 10, None))
+        self.assertEqual(self.judge.requests[-1]["priority"], 1)
+        wrong = self.submit_and_poll(url, self.task("t/2", saying("wrong")))
+        self.assertEqual((wrong["correctness"], wrong["error_code"], wrong["speedup"]), (False, "wrong", 0))
+        self.assertEqual(self.ask(url + "/status/other")[0], 404)
+        self.assertEqual(self.ask(url + "/health")[1]["status"], "ok")
+
+    def test_a_kernel_file_is_a_kernel(self):
+        self.submit_and_poll(self.serve(kernelgym), self.task("t", saying().replace("```cuda\n", "").replace("```\n", "")))
+        self.assertEqual(self.judge.items[0]["reply"].count("```"), 2)
+
+    def test_a_kernel_that_is_not_promoted_has_a_speedup_of_1_at_most(self):
+        result = self.submit_and_poll(self.serve(kernelgym), self.task("t", saying(speedup=4.02, promoted=0)))
+        self.assertEqual((result["speedup"], result["reference_runtime"]), (1, result["kernel_runtime"]))
+
+    def test_covers_what_it_times(self):
+        """As compute_coverage_reward and kernel_async.py compute it; samples without time_coverage are masked."""
+        url = self.serve(kernelgym)
+        result = self.submit_and_poll(url, self.task("t", saying()))
+        self.assertEqual(result["custom_kernel_cuda_time_in_profiling_us"] / result["total_kernel_run_time_in_profiling_us"], 1)
+        self.assertEqual(result["metadata"]["num_custom_kernels"] / result["metadata"]["num_total_kernels"], 1)
+        self.assertEqual((result["time_coverage"], result["num_coverage"]), (1, 1))
+        self.assertEqual(self.submit_and_poll(url, self.task("u", saying("wrong")))["time_coverage"], 0)
+
+    def test_a_fault_is_no_result(self):
+        self.judge.faults = 10 ** 6
+        url = self.serve(kernelgym, wait_s=0.1)
+        self.assertEqual(self.submit_and_poll(url, self.task("t", saying()), seconds=0.6)["status"], "timeout")
+        tasks = [self.task("a", saying(speedup=3)), self.task("b", saying())]
+        self.assertEqual(self.ask(url + "/evaluate/batch", {"batch_id": "b", "tasks": tasks})[0], 503)
+        self.judge.faults = 0
+        end = time.monotonic() + 5
+        while self.ask(url + "/status/t")[1]["status"] != "completed" and time.monotonic() < end:
+            time.sleep(0.02)
+        self.assertEqual(self.ask(url + "/results/t")[1]["speedup"], 2)  # the poll asked again
+        answer = self.ask(url + "/evaluate/batch", {"batch_id": "b", "tasks": tasks})[1]
+        self.assertEqual((answer["batch_id"], answer["total_tasks"], answer["completed_tasks"], answer["failed_tasks"]), ("b", 2, 2, 0))
+        self.assertEqual([r["speedup"] for r in answer["results"]], [3, 2])
+        self.judge.faults = 10 ** 6
+        stated = self.serve(kernelgym, wait_s=0.1, fault="-1")
+        self.assertEqual(self.submit_and_poll(stated, self.task("v", saying()))["status"], "failed")
+
+    def test_refuses(self):
+        url, task = self.serve(kernelgym), self.task("t", saying())
+        for tasks in ([], [task, task], [task] * 101, ["text"], "text", None, [{**task, "task_id": ""}]):
+            self.assertEqual(self.ask(url + "/evaluate/batch", {"tasks": tasks})[0], 422, tasks)
+        self.assertEqual(self.ask(url + "/evaluate", self.task("t", saying(), entry_point="Model"))[0], 422)
+
+
+class Server(FormTest):
+    def test_lends_its_token_to_this_machine_only(self):
+        url = self.serve(slime, token="own-token")
+        body = {"response": saying(), "label": "axpy"}
+        self.assertEqual(self.ask(url + "/", body)[0], 200)
+        self.assertEqual(self.judge.tokens[-1], "Bearer own-token")
+        self.assertEqual(self.ask(url + "/", body, Origin="http://evil.example")[0], 403)
+        self.assertEqual(self.ask(url + "/", body, Host="evil.example")[0], 403)
+        self.ask(url + "/", body, Authorization="Basic YW55OmdpdmVu")  # any:given
+        self.assertEqual(self.judge.tokens[-1], "Bearer given")
+        self.assertEqual(self.ask(url + "/?server=http://x", body)[0], 422)
+        self.assertEqual(self.ask(url + "/nothing", body)[0], 404)
+        self.assertEqual(self.ask(url + "/", method="GET")[0], 405)
+
+    def test_the_command(self):
+        run = lambda *words: subprocess.Popen([sys.executable, "-m", "winnow_forms", *words], cwd=PYTHON, text=True,
+                                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        with run("slime", "--server", self.judge.url, "--bind", "127.0.0.1:0", "--wait-s", "5") as process:
+            url = process.stdout.readline().split()[-1]
+            self.assertEqual(self.ask(url + "/", {"response": saying(), "label": "axpy"})[1], 2.3)
+            process.terminate()
+        for words, why in ((["slime", "--fault", "zero"], "fault is 'zero'"), (["slime", "--bind", "here"], "winnow_forms"), (["nobody"], "invalid choice")):
+            process = run(*words)
+            self.assertIn(why, process.communicate(timeout=20)[1])
+            self.assertEqual(process.returncode, 2)
+
+    def test_binds_to_ipv6(self):
+        try:
+            server = _http.server_for(slime, bind=("::1", 0), **self.options)
+        except OSError as error:
+            self.skipTest(f"no IPv6 here: {error}")
+        self.forms.append(server)
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        self.assertEqual(self.ask(server.url + "/", {"response": saying(), "label": "axpy"})[1], 2.3)
+
+    def test_serves_many_at_once(self):
+        self.judge.slow = True
+        url, answers = self.serve(slime, wait_s=30), []
+        ask = lambda i: answers.append(self.ask(url + "/", {"response": saying(speedup=i), "label": "axpy"})[1])
+        threads = [threading.Thread(target=ask, args=(i,)) for i in range(64)]
+        for thread in threads:
+            thread.start()
+        end = time.monotonic() + 20
+        while len(self.judge.batches) < 64 and time.monotonic() < end:
+            time.sleep(0.02)
+        self.judge.slow = False
+        for thread in threads:
+            thread.join()
+        self.assertEqual(sorted(answers), [0.3 + i for i in range(64)])
+
+
+if __name__ == "__main__":
+    unittest.main()

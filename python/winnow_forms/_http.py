@@ -1,0 +1,187 @@
+"""A local HTTP server for trainers that know a URL only. A form is a list of routes:
+
+    ROUTES = [("POST", r"/verify", verify)]    # verify(judge, request) returns the JSON of the answer
+
+A function that raises Refused or ValueError refuses the request (422); Fault asks the trainer to come again (503)."""
+import base64
+import dataclasses
+import http.server
+import ipaddress
+import json
+import re
+import socket
+import threading
+import urllib.parse
+
+from ._core import Fault, Judge, Refused
+
+MAX_BODY = 64 << 20
+MAX_CONNECTIONS = 1024
+IDLE_S = 60
+
+
+class Answer(Exception):
+    """An answer with a status of its own."""
+
+    def __init__(self, status, body):
+        super().__init__(status)
+        self.status, self.body = status, body
+
+
+@dataclasses.dataclass
+class Request:
+    body: object      # the JSON; None without a body
+    parts: tuple      # what the groups of the route matched
+    query: dict       # options of the URL that are none of the judge's
+    handler: object   # of the connection
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 1024
+
+    def __init__(self, routes, judge, bind=("127.0.0.1", 0), own_options=()):
+        self.routes = [(method, re.compile(path), function) for method, path, function in routes]
+        self.judge, self.own_options = judge, own_options
+        self.is_local = ipaddress.ip_address(bind[0]).is_loopback
+        self.room = threading.Semaphore(MAX_CONNECTIONS)
+        self.address_family = socket.AF_INET6 if ":" in bind[0] else socket.AF_INET
+        super().__init__(bind, Handler)
+
+    @property
+    def url(self):
+        host, port = self.server_address[:2]
+        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+    def process_request(self, request, client_address):
+        if not self.room.acquire(blocking=False):
+            self.shutdown_request(request)
+            return
+        super().process_request(request, client_address)
+
+    def process_request_thread(self, request, client_address):
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self.room.release()
+
+    def handle_error(self, request, client_address):
+        pass  # the trainer has gone
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    timeout = IDLE_S
+    disable_nagle_algorithm = True  # an answer is two writes
+
+    def answer(self):
+        try:
+            status, body = 200, self.call()
+        except Answer as other:
+            status, body = other.status, other.body
+        except Fault as fault:
+            status, body = 503, {"error": str(fault), "remedy": "send the same request again"}
+        except (Refused, ValueError, TypeError, KeyError, AttributeError) as error:
+            why = str(error) if isinstance(error, ValueError) else f"the request has another form: {error!r}"
+            status, body = 422, {"error": why}
+        if body is not None:
+            self.reply(status, body)
+
+    do_GET = do_POST = do_PUT = do_DELETE = answer
+
+    def reply(self, status, body):
+        text = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(text)))
+        if status == 503:
+            self.send_header("Retry-After", "1")
+        if self.close_connection:
+            self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.write(text)
+
+    def call(self):
+        url = urllib.parse.urlsplit(self.path)
+        body = self.read_body()
+        self.require_friend()
+        methods = set()
+        for method, path, function in self.server.routes:
+            match = path.fullmatch(url.path)
+            if match and method == self.command:
+                judge, rest = self.judge_for(url.query)
+                parts = tuple(urllib.parse.unquote(part) for part in match.groups() if part is not None)
+                return function(judge, Request(body, parts, rest, self))
+            methods |= {method} if match else set()
+        raise Answer(405 if methods else 404, {"error": f"there is no {self.command} {url.path[:200]}"})
+
+    def judge_for(self, query):
+        given = dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
+        rest = {name: given.pop(name) for name in self.server.own_options if name in given}
+        if {"server", "token"} & set(given):
+            raise Refused("server and token are no options of a URL")
+        if self.headers.get("Authorization"):
+            given["token"] = _token_in(self.headers["Authorization"])
+        return self.server.judge.given(**given), rest
+
+    def require_friend(self):
+        """The judge's token is lent to programs of this machine only: not to its browsers, and not to other machines."""
+        host = urllib.parse.urlsplit("//" + self.headers.get("Host", "")).hostname or ""
+        if self.headers.get("Origin") or (self.server.is_local and not _is_local_name(host)):
+            raise Answer(403, {"error": "this server answers programs that name it by a loopback address"})
+        if not self.server.is_local and not self.headers.get("Authorization"):
+            raise Answer(401, {"error": "send your token of the judge: Authorization: Bearer TOKEN, or http://any:TOKEN@HOST"})
+
+    def read_body(self):
+        length = self.headers.get("Content-Length", "0")
+        if self.headers.get("Transfer-Encoding") or not re.fullmatch("[0-9]{1,18}", length) or int(length) > MAX_BODY:
+            self.close_connection = True
+            raise Answer(413, {"error": f"a body has a Content-Length of at most {MAX_BODY}"})
+        if int(length) == 0:
+            return None
+        try:
+            return json.loads(self.rfile.read(int(length)))
+        except (ValueError, RecursionError) as error:
+            raise Answer(422, {"error": f"the body is no JSON: {error}"}) from error
+
+    def log_message(self, *_):
+        pass
+
+
+def _is_local_name(host):
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _token_in(authorization):
+    kind, _, value = authorization.partition(" ")
+    if kind.lower() == "basic":
+        return base64.b64decode(value).decode(errors="replace").partition(":")[2]
+    return value.strip()
+
+
+def object_of(request):
+    """The body, which must be an object."""
+    if not isinstance(request.body, dict):
+        raise Refused("the body is no object")
+    return request.body
+
+
+def text_of(body, name):
+    if not isinstance(body.get(name), str):
+        raise Refused(f"{name} is no text")
+    return body[name]
+
+
+def list_of(body, name, most=1024):
+    if not isinstance(body.get(name), list) or len(body[name]) > most:
+        raise Refused(f"{name} is no list of at most {most}")
+    return body[name]
+
+
+def server_for(form, judge=None, bind=("127.0.0.1", 0), **options):
+    """A server for the form, a module of this package. serve_forever() runs it."""
+    judge = judge or Judge(getattr(form, "HTTP_DEFAULTS", None), **options)
+    return Server(form.ROUTES, judge, bind, getattr(form, "URL_OPTIONS", ()))

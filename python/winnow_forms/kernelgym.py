@@ -1,0 +1,134 @@
+"""KernelGYM's client, written for hkust-nlp/KernelGYM 3a84417f (Dr. Kernel): drkernel/kernel/rewards/reward_client.py,
+submit_and_poll; kernelgym/server/api/server.py.
+
+server_url: http://127.0.0.1:8000. `kernel_code` is a kernel file or a reply with one; Winnow does not run `reference_code`.
+`task`, ?task= or `entry_point` names the task. Dr. Kernel's client lets a kernel through only with the text `class XNew`, and
+the reference with `class X`, where X is the `entry_point`: give the rows "entry_point": "axpy" and the reference
+`class axpy`, and ask the model for the comment `// class axpyNew`.
+
+While a fault lasts, the client hears "processing" and polls on. When its own time (task_timeout_in_client) is over, it makes
+a reward of -1 of that: set the time high. A batch with a fault is a 503; what is known is not judged again. With
+--fault NUMBER a fault is the status "failed", of which the client makes its own penalty.
+
+All kernels of a kernel file are the model's, so the coverage of a correct kernel is 1. A kernel that is not promoted has a
+speedup of 1 at most."""
+import collections
+import concurrent.futures
+import threading
+import time
+import urllib.parse
+
+from ._core import Fault, Refused, speedup, task_in
+from ._http import Answer, list_of, object_of, text_of
+
+HTTP_DEFAULTS = {"wait_s": 170}
+MOST_TASKS = 100      # of a batch, as KernelGYM itself
+MOST_KNOWN = 20_000  # tasks of which the form remembers the answer
+PRIORITIES = {"high": 1, "low": -1}
+
+
+class Evaluations:
+    """The tasks that clients ask about by their id: what they sent, and the answer. Each is judged on a thread."""
+
+    def __init__(self):
+        self.known, self.lock, self.tasks = collections.OrderedDict(), threading.Lock(), set()
+        self.pool = concurrent.futures.ThreadPoolExecutor(256, "kernelgym")
+
+    def require_task(self, judge, task):
+        """Refuses an unknown task at once: later the client would make a reward of it."""
+        if task not in self.tasks:
+            judge.client.call("GET", "/v1/tasks/" + urllib.parse.quote(task or "-"), end=time.monotonic() + judge.wait_s)
+            self.tasks.add(task)
+
+    def submit(self, judge, task_id, sample):
+        self.require_task(judge, sample[0])
+        with self.lock:
+            self.known[judge.options.get("token"), task_id] = [judge, sample, self.pool.submit(judge.result, *sample)]
+            while len(self.known) > MOST_KNOWN:
+                self.known.popitem(last=False)
+
+    def result(self, judge, task_id):
+        """The result; None while there is none. A fault is asked again, as long as the client polls."""
+        with self.lock:
+            entry = self.known.get((judge.options.get("token"), task_id))
+            if entry is None:
+                raise Answer(404, {"error": f"nobody sent a task_id {task_id[:200]!r}"})
+            judge, sample, answer = entry
+            if not answer.done():
+                return None
+            result = answer.result()
+            if result["reward"] is None and _keeps_asking(judge, result):
+                entry[2] = self.pool.submit(judge.result, *sample)
+                return None
+            entry[1] = None  # its text is no longer needed
+            return result
+
+
+def _keeps_asking(judge, result):
+    return isinstance(judge.unsupported if result["fault"] == "unsupported" else judge.fault, str)
+
+
+EVALUATIONS = Evaluations()
+
+
+def sample_of(judge, body):
+    """(judge, task_id, (task, kernel)) of one task."""
+    task_id, kernel = text_of(body, "task_id"), text_of({"kernel_code": "", **body}, "kernel_code")
+    if not 0 < len(task_id) <= 200:
+        raise Refused("task_id is no text of 1 to 200 characters")
+    if "```" not in kernel:
+        end = "" if kernel.endswith("\n") else "\n"
+        kernel = f"```cuda\n{kernel}{end}```\n"
+    if body.get("priority") in PRIORITIES and "priority" not in judge.options:
+        judge = judge.given(priority=PRIORITIES[body["priority"]])
+    return judge, task_id, (task_in(body, judge.task, body.get("entry_point")), kernel)
+
+
+def status_of(task_id, result):
+    """KernelGYM's form of a result; None: there is none yet."""
+    if result is None:
+        return {"task_id": task_id, "status": "processing"}
+    if result["reward"] is None:
+        return {"task_id": task_id, "status": "failed", "error_code": result["fault"], "error_message": result.get("detail")}
+    correct, ratio, milliseconds = bool(result["correct"]), speedup(result), (result.get("time_ns") or 0) / 1e6
+    covered = 1 if correct else 0
+    microseconds = (milliseconds * 1e3 or 1.0) * covered  # without times the coverage is 1, too
+    return {"task_id": task_id, "status": "completed", "compiled": bool(result["compiled"]), "correctness": correct,
+            "decoy_kernel": False, "speedup": ratio, "kernel_runtime": milliseconds,
+            "reference_runtime": milliseconds * ratio, "error_message": None if correct else result.get("feedback"),
+            "error_code": None if correct else result["verdict"], "processing_time": result.get("seconds", 0.0),
+            "num_custom_kernel": covered, "num_total_kernels": covered,
+            "custom_kernel_cuda_time_in_profiling_us": microseconds, "total_kernel_run_time_in_profiling_us": microseconds,
+            "time_coverage": float(covered), "num_coverage": float(covered),
+            "metadata": {"reward": result["reward"], "winnow_job": result.get("job", ""), "num_custom_kernels": covered,
+                         "num_total_kernels": covered}}
+
+
+def evaluate(judge, request):
+    judge, task_id, sample = sample_of(judge, object_of(request))
+    EVALUATIONS.submit(judge, task_id, sample)
+    return {"task_id": task_id, "status": "pending"}
+
+
+def show(judge, request):
+    return status_of(request.parts[0], EVALUATIONS.result(judge, request.parts[0]))
+
+
+def evaluate_batch(judge, request):
+    body = object_of(request)
+    tasks = [sample_of(judge, task) for task in list_of(body, "tasks", MOST_TASKS)]
+    ids = [task_id for _, task_id, _ in tasks]
+    if not ids or len(set(ids)) < len(ids):
+        raise Refused("tasks is no list of at least one task, each with a task_id of its own")
+    results = tasks[0][0].results([sample for _, _, sample in tasks])
+    for (one, _, _), result in zip(tasks, results):
+        if result["reward"] is None and _keeps_asking(one, result):
+            raise Fault(f"nobody could judge a kernel: {result['fault']}: {result.get('detail', '')}")
+    answers = [status_of(task_id, result) for task_id, result in zip(ids, results)]
+    failed = sum(answer["status"] == "failed" for answer in answers)
+    return {"batch_id": body.get("batch_id"), "total_tasks": len(ids), "completed_tasks": len(ids) - failed,
+            "failed_tasks": failed, "batch_status": "completed", "results": answers}
+
+
+ROUTES = [("POST", r"/evaluate", evaluate), ("POST", r"/evaluate/batch", evaluate_batch), ("GET", r"/status/(.+)", show),
+          ("GET", r"/results/(.+)", show), ("GET", r"/health", lambda judge, request: judge.client.health())]
