@@ -13,6 +13,15 @@
 #include <nlohmann/json.hpp>
 
 namespace winnow::harness {
+namespace {
+
+HttpReply page_reply(std::shared_ptr<const std::string> page) {
+  HttpReply reply{200, "", "text/html; charset=utf-8"};
+  reply.page = std::move(page);
+  return reply;
+}
+
+} // namespace
 
 BoardPages::BoardPages(const std::filesystem::path& store, store::BoardOptions options,
                        std::function<void(std::function<void()>)> post)
@@ -42,7 +51,7 @@ std::string BoardPages::version() {
 void BoardPages::answer(std::shared_ptr<Exchange> exchange) {
   const std::string now = version();
   if (page_version_ == now) {
-    exchange->reply({200, page_, "text/html; charset=utf-8"});
+    exchange->reply(page_reply(page_));
     return;
   }
   waiting_.push_back({std::move(exchange), now});
@@ -69,9 +78,10 @@ void BoardPages::make_pages() {
     store::BoardOptions options = options_;
     options.live_version = std::exchange(wanted_, "");
     lock.unlock();
-    std::string page, error;
+    Page page;
+    std::string error;
     try {
-      page = store::board_page(store_, options);
+      page = std::make_shared<const std::string>(store::board_page(store_, options));
     } catch (const std::exception& failure) {
       error = failure.what();
     }
@@ -82,14 +92,13 @@ void BoardPages::make_pages() {
   }
 }
 
-void BoardPages::take(const std::string& version, const std::string& page,
-                      const std::string& error) {
+void BoardPages::take(const std::string& version, Page page, const std::string& error) {
   if (error.empty()) {
-    page_ = page;
+    page_ = std::move(page);
     page_version_ = version;
   }
   for (const Waiting& waiting : waiting_for(version)) {
-    waiting.exchange->reply(error.empty() ? HttpReply{200, page_, "text/html; charset=utf-8"}
+    waiting.exchange->reply(error.empty() ? page_reply(page_)
                                           : HttpReply{503, json_line({{"error", error}}) + "\n",
                                                       "application/json", 1});
   }

@@ -39,8 +39,10 @@ private:
     std::string version; ///< of the store at the time of the request
   };
 
+  using Page = std::shared_ptr<const std::string>; // many connections send it
+
   void make_pages();
-  void take(const std::string& version, const std::string& page, const std::string& error);
+  void take(const std::string& version, Page page, const std::string& error);
   std::vector<Waiting> waiting_for(const std::string& version);
 
   store::RunStore watched_; ///< only for version()
@@ -48,7 +50,8 @@ private:
   store::RunStore store_;   ///< only for the thread
   store::BoardOptions options_;
   std::function<void(std::function<void()>)> post_;
-  std::string page_, page_version_;
+  Page page_;
+  std::string page_version_;
   std::vector<Waiting> waiting_; ///< oldest first
 
   std::mutex mutex_; ///< guards the members below

@@ -37,7 +37,8 @@ public:
   void answer(const std::shared_ptr<Exchange>& exchange, const Target& target,
               const std::string& owner);
   void tick();
-  void end(); ///< answers all that waits, with what there is
+  void end();               ///< answers all that waits, with what there is
+  HttpReply health() const; ///< GET /v1/health
 
 private:
   /// What is to be answered later.
@@ -70,7 +71,6 @@ private:
                    const TrainerReply& reply);
   void kernelgym_evaluate(const Call& call);
   void kernelgym_show(const Call& call, const std::string& id);
-  HttpReply health() const;
   HttpReply metrics() const;
 
   static bool advance(Waiter& waiter, bool late);

@@ -38,7 +38,28 @@ HttpReply error_reply(int status, const std::string& error, const std::string& r
   return {status, json_line(body) + "\n"};
 }
 
-std::optional<HttpReply> ServerApplication::refuse(const HttpRequest& head) {
+ServerApplication::ServerApplication(const Access& access, bool is_local, BoardPages& board,
+                                     JudgeRoutes* judge)
+    : access_(access), is_local_(is_local), board_(board), judge_(judge) {
+  remember_health();
+}
+
+Admission ServerApplication::admit(const HttpRequest& head) {
+  const std::optional<Target> target = parse_target(head.target);
+  const std::optional<std::string> owner = access_.owner_of(head.authorization);
+  if (std::optional<HttpReply> refusal = refuse(head, target, owner)) {
+    return {std::move(refusal)};
+  }
+  if (head.method == "GET" && target->is({"v1", "health"})) {
+    const std::lock_guard lock(mutex_);
+    return {health_};
+  }
+  return {std::nullopt, owner.value_or("")};
+}
+
+std::optional<HttpReply> ServerApplication::refuse(const HttpRequest& head,
+                                                   const std::optional<Target>& target,
+                                                   const std::optional<std::string>& owner) const {
   // The name of another site may lead to this machine (DNS rebinding).
   if (is_local_ && !is_this_machine(host_name(head.host))) {
     return error_reply(403, "this server has no token, so it answers to the name localhost only",
@@ -47,9 +68,8 @@ std::optional<HttpReply> ServerApplication::refuse(const HttpRequest& head) {
   if (is_from_other_site(head)) {
     return error_reply(403, "this server takes nothing from a page of another site");
   }
-  const std::optional<Target> target = parse_target(head.target);
-  const bool is_public = target && target->is({"v1", "health"});
-  if (!is_public && !access_.owner_of(head.authorization)) {
+  const bool is_public = head.method == "GET" && target && target->is({"v1", "health"});
+  if (!is_public && !owner) {
     HttpReply reply =
         error_reply(401, "there is no such token", "send the header: Authorization: Bearer TOKEN");
     reply.asks_for_password = true;
@@ -62,6 +82,13 @@ std::optional<HttpReply> ServerApplication::refuse(const HttpRequest& head) {
     return error_reply(405, "this server knows GET, POST and DELETE");
   }
   return std::nullopt;
+}
+
+void ServerApplication::remember_health() {
+  HttpReply health =
+      judge_ != nullptr ? judge_->health() : error_reply(404, "this server does not judge");
+  const std::lock_guard lock(mutex_);
+  health_ = std::move(health);
 }
 
 void ServerApplication::handle(std::shared_ptr<Exchange> exchange) {
@@ -97,6 +124,7 @@ void ServerApplication::tick() {
   if (judge_ != nullptr) {
     judge_->tick();
   }
+  remember_health();
 }
 
 void ServerApplication::end() {

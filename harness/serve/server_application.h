@@ -3,8 +3,10 @@
 #include "harness/serve/access.h"
 #include "harness/serve/board_pages.h"
 #include "harness/serve/exchange.h"
+#include "harness/serve/target.h"
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -17,21 +19,25 @@ class ServerApplication : public HttpApplication {
 public:
   /// `judge`: nullptr for a server of the board alone. `is_local`: the server listens on loopback
   /// without a token, so a web page in a browser of this machine could reach it.
-  ServerApplication(const Access& access, bool is_local, BoardPages& board, JudgeRoutes* judge)
-      : access_(access), is_local_(is_local), board_(board), judge_(judge) {}
+  ServerApplication(const Access& access, bool is_local, BoardPages& board, JudgeRoutes* judge);
 
-  std::optional<HttpReply> refuse(const HttpRequest& head) override;
+  Admission admit(const HttpRequest& head) override;
   void handle(std::shared_ptr<Exchange> exchange) override;
   void tick() override;
   void end() override;
 
 private:
+  std::optional<HttpReply> refuse(const HttpRequest& head, const std::optional<Target>& target,
+                                  const std::optional<std::string>& owner) const;
   void route(const std::shared_ptr<Exchange>& exchange);
+  void remember_health();
 
   const Access& access_;
   bool is_local_;
   BoardPages& board_;
   JudgeRoutes* judge_;
+  std::mutex mutex_; ///< guards `health_`
+  HttpReply health_; ///< for the network's thread: it answers however busy the application is
 };
 
 /// {"error": "...", "remedy": "..."}; without the remedy if it is empty.
