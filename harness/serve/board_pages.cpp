@@ -1,6 +1,5 @@
 #include "harness/serve/board_pages.h"
 
-#include "base/json_dump.h"
 #include "base/random_bits.h"
 #include "store/database.h"
 
@@ -10,10 +9,13 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include <spdlog/spdlog.h>
 
 namespace winnow::harness {
 namespace {
+
+constexpr const char* kNoPage = // the reason may name files
+    "{\"error\":\"the page cannot be made; the server's log says why\"}\n";
 
 HttpReply page_reply(std::shared_ptr<const std::string> page) {
   HttpReply reply{200, "", "text/html; charset=utf-8"};
@@ -97,10 +99,12 @@ void BoardPages::take(const std::string& version, Page page, const std::string& 
     page_ = std::move(page);
     page_version_ = version;
   }
+  if (!error.empty()) {
+    spdlog::error("serve: the page: {}", error);
+  }
   for (const Waiting& waiting : waiting_for(version)) {
     waiting.exchange->reply(error.empty() ? page_reply(page_)
-                                          : HttpReply{503, json_line({{"error", error}}) + "\n",
-                                                      "application/json", 1});
+                                          : HttpReply{503, kNoPage, "application/json", 1});
   }
 }
 

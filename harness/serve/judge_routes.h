@@ -1,5 +1,6 @@
 #pragma once
 
+#include "harness/serve/access.h"
 #include "harness/serve/compat.h"
 #include "harness/serve/exchange.h"
 #include "harness/serve/judge_service.h"
@@ -32,10 +33,10 @@ public:
   };
   JudgeRoutes(JudgeService& service, Setup setup);
 
-  /// Answers now or later. `owner`: of the request's token. Throws UsageError for a request that
+  /// Answers now or later. Throws UsageError for a request that
   /// the client must change, Error if the store fails.
   void answer(const std::shared_ptr<Exchange>& exchange, const Target& target,
-              const std::string& owner);
+              const Client& client);
   void tick();
   void end();               ///< answers all that waits, with what there is
   HttpReply health() const; ///< GET /v1/health
@@ -54,6 +55,8 @@ private:
     const std::shared_ptr<Exchange>& exchange;
     const Target& target;
     const std::string& owner;
+    const Client& client;
+    std::string sees = client.sees(); ///< the owner whose jobs it may see; empty: all
   };
 
   using TrainerReply = std::function<nlohmann::json(const std::vector<nlohmann::json>&)>;

@@ -46,20 +46,28 @@ ServerApplication::ServerApplication(const Access& access, bool is_local, BoardP
 
 Admission ServerApplication::admit(const HttpRequest& head) {
   const std::optional<Target> target = parse_target(head.target);
-  const std::optional<std::string> owner = access_.owner_of(head.authorization);
-  if (std::optional<HttpReply> refusal = refuse(head, target, owner)) {
+  const std::optional<Client> client = access_.client_of(head.authorization);
+  if (std::optional<HttpReply> refusal = refuse(head, target, client)) {
     return {std::move(refusal)};
   }
   if (head.method == "GET" && target->is({"v1", "health"})) {
     const std::lock_guard lock(mutex_);
     return {health_};
   }
-  return {std::nullopt, owner.value_or("")};
+  return {std::nullopt, client.value_or(Client{}).owner};
+}
+
+HttpReply unsaid_error(int status, const std::exception& error) {
+  spdlog::error("serve: {}", error.what());
+  HttpReply reply = error_reply(status, "the server could not do this",
+                                "its log says why; send the request again");
+  reply.retry_after_s = 1;
+  return reply;
 }
 
 std::optional<HttpReply> ServerApplication::refuse(const HttpRequest& head,
                                                    const std::optional<Target>& target,
-                                                   const std::optional<std::string>& owner) const {
+                                                   const std::optional<Client>& client) const {
   // The name of another site may lead to this machine (DNS rebinding).
   if (is_local_ && !is_this_machine(host_name(head.host))) {
     return error_reply(403, "this server has no token, so it answers to the name localhost only",
@@ -69,7 +77,7 @@ std::optional<HttpReply> ServerApplication::refuse(const HttpRequest& head,
     return error_reply(403, "this server takes nothing from a page of another site");
   }
   const bool is_public = head.method == "GET" && target && target->is({"v1", "health"});
-  if (!is_public && !owner) {
+  if (!is_public && !client) {
     HttpReply reply =
         error_reply(401, "there is no such token", "send the header: Authorization: Bearer TOKEN");
     reply.asks_for_password = true;
@@ -97,23 +105,31 @@ void ServerApplication::handle(std::shared_ptr<Exchange> exchange) {
   } catch (const UsageError& error) {
     exchange->reply(error_reply(422, error.what(), error.remedy()));
   } catch (const Error& error) {
-    spdlog::error("serve: {}", error.what());
-    exchange->reply(error_reply(503, error.what(), error.remedy()));
+    exchange->reply(unsaid_error(503, error));
   } catch (const std::exception& error) {
-    spdlog::error("serve: {}", error.what());
-    exchange->reply(error_reply(500, error.what()));
+    exchange->reply(unsaid_error(500, error));
   }
 }
 
 void ServerApplication::route(const std::shared_ptr<Exchange>& exchange) {
   const HttpRequest& request = exchange->request();
   const Target target = parse_target(request.target).value();
-  if (request.method == "GET" && target.is({})) {
+  const std::optional<Client> client = access_.client_of(request.authorization);
+  const bool is_board = request.method == "GET" && (target.is({}) || target.is({"version"}));
+  if (!client) { // admit() has refused it
+    exchange->reply(error_reply(401, "there is no such token"));
+  } else if (is_board && !client->reads_all) {
+    exchange->reply(error_reply(403,
+                                "the board shows the kernels of all owners, and your token "
+                                "sees its own only",
+                                "ask for your batches and jobs below /v1, or use the token of "
+                                "--board-token"));
+  } else if (request.method == "GET" && target.is({})) {
     board_.answer(exchange);
   } else if (request.method == "GET" && target.is({"version"})) {
     exchange->reply({200, board_.version() + "\n", "text/plain"});
   } else if (judge_ != nullptr) {
-    judge_->answer(exchange, target, access_.owner_of(request.authorization).value_or(""));
+    judge_->answer(exchange, target, *client);
   } else {
     exchange->reply(error_reply(404, "this server has the pages / and /version",
                                 "start it with --judge for /v1 and /compat"));

@@ -5,6 +5,7 @@
 #include "harness/serve/exchange.h"
 #include "harness/serve/target.h"
 
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -28,7 +29,7 @@ public:
 
 private:
   std::optional<HttpReply> refuse(const HttpRequest& head, const std::optional<Target>& target,
-                                  const std::optional<std::string>& owner) const;
+                                  const std::optional<Client>& client) const;
   void route(const std::shared_ptr<Exchange>& exchange);
   void remember_health();
 
@@ -39,6 +40,10 @@ private:
   std::mutex mutex_; ///< guards `health_`
   HttpReply health_; ///< for the network's thread: it answers however busy the application is
 };
+
+/// The answer for an error that is not the client's. Its text may name files and what belongs to
+/// others, so it goes to the log only.
+HttpReply unsaid_error(int status, const std::exception& error);
 
 /// {"error": "...", "remedy": "..."}; without the remedy if it is empty.
 HttpReply error_reply(int status, const std::string& error, const std::string& remedy = {});

@@ -57,7 +57,7 @@ TEST_F(ServerApplicationTest, WithoutATokenAnswersNoForeignPage) {
 }
 
 TEST_F(ServerApplicationTest, WithTokensAsksForOne) {
-  access.add("ann", "0123456789abcdef");
+  access.add({"ann"}, "0123456789abcdef");
   EXPECT_EQ(refused("GET", "/", "box", "", "", false), 401);
   EXPECT_EQ(refused("GET", "/", "box", "", "Bearer 0123456789abcdef", false), 0);
   EXPECT_EQ(refused("GET", "/v1/health", "box", "", "", false), 404); // this server does not judge
