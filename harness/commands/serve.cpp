@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <mutex>
 #include <optional>
 
 #include <CLI/CLI.hpp>
@@ -78,9 +79,19 @@ std::string url_of(const BindAddress& bind, std::uint16_t port) {
 
 /// The application needs the server to post to, and the server needs the application.
 struct Poster {
-  HttpServer* server = nullptr;
+  std::mutex mutex;
+  HttpServer* server = nullptr; ///< nullptr: it does not run yet, or not any more
+  void set(HttpServer* one) {
+    const std::lock_guard lock(mutex);
+    server = one;
+  }
   std::function<void(std::function<void()>)> function() {
-    return [this](std::function<void()> work) { server->post(std::move(work)); };
+    return [this](std::function<void()> work) {
+      const std::lock_guard lock(mutex);
+      if (server != nullptr) {
+        server->post(std::move(work));
+      }
+    };
   }
 };
 
@@ -223,11 +234,14 @@ ExitCode serve(const ServeCommand& command) {
   }
   BoardPages board(store, page, poster.function());
   ServerApplication application(access, bind.is_loopback && !access.has_tokens(), board,
-                                judge ? &judge->routes() : nullptr);
+                                judge ? &judge->routes() : nullptr, [&](const std::string& owner) {
+                                  return std::make_unique<BoardPages>(store, page,
+                                                                      poster.function(), owner);
+                                });
   HttpLimits limits;
   limits.owner_share = access.owners() > 1 ? 0.5 : 1;
   HttpServer server(bind, application, limits);
-  poster.server = &server;
+  poster.set(&server);
   const OnInterrupt stop(interrupt, [&] { server.stop(); });
   if (judge) {
     std::cerr << judge->start() << '\n';
@@ -235,6 +249,7 @@ ExitCode serve(const ServeCommand& command) {
   std::cout << "serves at " << url_of(bind, server.port()) << std::endl;
   server.run();
   judge.reset(); // its threads post to the server
+  poster.set(nullptr);
   return ExitCode::Interrupted;
 }
 

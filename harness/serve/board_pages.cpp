@@ -26,10 +26,10 @@ HttpReply page_reply(std::shared_ptr<const std::string> page) {
 } // namespace
 
 BoardPages::BoardPages(const std::filesystem::path& store, store::BoardOptions options,
-                       std::function<void(std::function<void()>)> post)
+                       std::function<void(std::function<void()>)> post, std::string owner)
     : watched_(store, store::OpenMode::ReadOnly), start_(fmt::format("{:x}", random_bits())),
       store_(store, store::OpenMode::ReadOnly), options_(std::move(options)),
-      post_(std::move(post)), thread_([this] { make_pages(); }) {}
+      owner_(std::move(owner)), post_(std::move(post)), thread_([this] { make_pages(); }) {}
 
 BoardPages::~BoardPages() {
   {
@@ -83,6 +83,9 @@ void BoardPages::make_pages() {
     Page page;
     std::string error;
     try {
+      if (!owner_.empty()) {
+        store_.show_only(owner_);
+      }
       page = std::make_shared<const std::string>(store::board_page(store_, options));
     } catch (const std::exception& failure) {
       error = failure.what();

@@ -19,9 +19,10 @@ namespace winnow::harness {
 /// because a large one takes seconds. All functions run on the server's thread.
 class BoardPages {
 public:
-  /// `post` runs a function on the server's thread. Throws as RunStore does.
+  /// `post` runs a function on the server's thread. `owner`: the page shows only what this owner
+  /// has sent; empty: all. Throws as RunStore does.
   BoardPages(const std::filesystem::path& store, store::BoardOptions options,
-             std::function<void(std::function<void()>)> post);
+             std::function<void(std::function<void()>)> post, std::string owner = {});
   ~BoardPages();
   BoardPages(const BoardPages&) = delete; // owns a thread
   BoardPages& operator=(const BoardPages&) = delete;
@@ -49,6 +50,7 @@ private:
   std::string start_;       ///< tells this server from the one before
   store::RunStore store_;   ///< only for the thread
   store::BoardOptions options_;
+  std::string owner_;
   std::function<void(std::function<void()>)> post_;
   Page page_;
   std::string page_version_;

@@ -84,17 +84,24 @@ struct OwnersTest : test::JudgeFixture {
     access.add({"ann"}, "ann-0123456789abcdef");
     access.add({"bob"}, "bob-0123456789abcdef");
     access.add({"reader", true}, "reader-0123456789abcdef");
-    board = std::make_unique<BoardPages>(directory.path() / "s.db", store::BoardOptions{},
-                                         [this](std::function<void()> one) {
-                                           const std::lock_guard lock(mutex);
-                                           work.push_back(std::move(one));
-                                           posted.notify_all();
-                                         });
-    application = std::make_unique<ServerApplication>(access, false, *board, routes.get());
+    board = board_for("");
+    application = std::make_unique<ServerApplication>(
+        access, false, *board, routes.get(),
+        [this](const std::string& owner) { return board_for(owner); });
     const json accepted = judge_as("ann", item(kSecret, kernel_saying("correct", 2, kSecret)));
     evaluations->answer_all();
     job = accepted.at("jobs").at(0).at("job");
     batch = accepted.at("batch");
+  }
+
+  std::unique_ptr<BoardPages> board_for(const std::string& owner) {
+    const auto post = [this](std::function<void()> one) {
+      const std::lock_guard lock(mutex);
+      work.push_back(std::move(one));
+      posted.notify_all();
+    };
+    return std::make_unique<BoardPages>(directory.path() / "s.db", store::BoardOptions{}, post,
+                                        owner);
   }
 
   json judge_as(const std::string& owner, const json& one, const std::string& rival = "") {
@@ -170,6 +177,27 @@ TEST_F(OwnersTest, EachRouteShowsWhatTheTableSays) {
     }
   }
   EXPECT_EQ(kinds, (std::set<std::string>{"nothing", "own", "all", "counts", "tasks"}));
+}
+
+/// The JSON of a page.
+json index_of(const std::string& page) {
+  const std::string begin = "id=\"board\">";
+  const std::size_t from = page.find(begin) + begin.size();
+  return json::parse(page.substr(from, page.find("</script>", from) - from));
+}
+
+TEST_F(OwnersTest, TheBoardOfAnOwnerIsThatOfAStoreWithNoOther) {
+  EXPECT_EQ(index_of(ask("bob", "GET", "/").body).at("candidates").at("rows").size(), 0U);
+  judge_as("bob", item("mine", kernel_saying("correct", 2, kSecret))); // ann was first
+  evaluations->answer_all();
+  const json bobs = index_of(ask("bob", "GET", "/").body);
+  EXPECT_EQ(bobs.at("candidates").at("rows").size(), 1U);
+  EXPECT_EQ(bobs.at("leaderboard").at("rows").size(), 1U);
+  EXPECT_EQ(bobs.at("tasks").size(), 1U);
+  EXPECT_EQ(bobs.at("verdict_counts").at(0).at("candidates"), 1);
+  EXPECT_EQ(bobs.at("runs").at(0).at("candidates"), 1);
+  const json alls = index_of(ask("reader", "GET", "/").body);
+  EXPECT_EQ(alls.at("candidates").at("rows").size(), 2U);
 }
 
 TEST_F(OwnersTest, TheSameKernelOfAnotherOwnerIsANewOne) {

@@ -39,8 +39,9 @@ HttpReply error_reply(int status, const std::string& error, const std::string& r
 }
 
 ServerApplication::ServerApplication(const Access& access, bool is_local, BoardPages& board,
-                                     JudgeRoutes* judge)
-    : access_(access), is_local_(is_local), board_(board), judge_(judge) {
+                                     JudgeRoutes* judge, OwnBoard own_board)
+    : access_(access), is_local_(is_local), board_(board), judge_(judge),
+      own_board_(std::move(own_board)) {
   remember_health();
 }
 
@@ -115,17 +116,10 @@ void ServerApplication::route(const std::shared_ptr<Exchange>& exchange) {
   const HttpRequest& request = exchange->request();
   const Target target = parse_target(request.target).value();
   const std::optional<Client> client = access_.client_of(request.authorization);
-  const bool is_board = request.method == "GET" && (target.is({}) || target.is({"version"}));
   if (!client) { // admit() has refused it
     exchange->reply(error_reply(401, "there is no such token"));
-  } else if (is_board && !client->reads_all) {
-    exchange->reply(error_reply(403,
-                                "the board shows the kernels of all owners, and your token "
-                                "sees its own only",
-                                "ask for your batches and jobs below /v1, or use the token of "
-                                "--board-token"));
   } else if (request.method == "GET" && target.is({})) {
-    board_.answer(exchange);
+    board_of(*client).answer(exchange);
   } else if (request.method == "GET" && target.is({"version"})) {
     exchange->reply({200, board_.version() + "\n", "text/plain"});
   } else if (judge_ != nullptr) {
@@ -134,6 +128,17 @@ void ServerApplication::route(const std::shared_ptr<Exchange>& exchange) {
     exchange->reply(error_reply(404, "this server has the pages / and /version",
                                 "start it with --judge for /v1 and /compat"));
   }
+}
+
+BoardPages& ServerApplication::board_of(const Client& client) {
+  if (client.reads_all || !own_board_) {
+    return board_;
+  }
+  std::unique_ptr<BoardPages>& own = own_boards_[client.owner];
+  if (!own) {
+    own = own_board_(client.owner);
+  }
+  return *own;
 }
 
 void ServerApplication::tick() {
@@ -145,6 +150,9 @@ void ServerApplication::tick() {
 
 void ServerApplication::end() {
   board_.end();
+  for (const auto& [owner, board] : own_boards_) {
+    board->end();
+  }
   if (judge_ != nullptr) {
     judge_->end();
   }
