@@ -1,6 +1,10 @@
 #include "agents/reply.h"
 #include "agents/reply_text.h"
 
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <map>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -210,6 +214,54 @@ TEST(ReplyParts, HaveTheReasoningApart) {
   const std::string structured = R"({"reasoning": "wider", "kernel_file": "x"})";
   EXPECT_EQ(split_reply(structured).reasoning, "wider");
   EXPECT_EQ(split_reply(structured).answer, structured);
+}
+
+/// The fastest of three, in milliseconds.
+double time_to_read(const std::string& reply) {
+  double fastest = 1e9;
+  for (int i = 0; i < 3; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    extract_kernel_file(reply, "stop");
+    find_plan(reply);
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+    fastest = std::min(fastest, took.count());
+  }
+  return fastest;
+}
+
+std::string repeated(const std::string& text, std::size_t bytes) {
+  std::string all;
+  while (all.size() < bytes) {
+    all += text;
+  }
+  return all;
+}
+
+// A model or a trainer may send anything, so no text takes more than linear time.
+TEST(ReplyText, IsReadInLinearTime) {
+  const std::string plan = "/*@winnow {} @*/ __global__ void k() {}\n";
+  const std::map<std::string, std::function<std::string(std::size_t)>> kinds{
+      {"spaces before plans",
+       [](std::size_t n) { return std::string(n / 2, ' ') + repeated("@winnow", n / 2); }},
+      {"the same in a block",
+       [](std::size_t n) {
+         return "```\n" + std::string(n / 2, ' ') + repeated("@winnow", n / 2) + "\n```\n";
+       }},
+      {"spaces between plans", [](std::size_t n) { return repeated("@winnow       ", n); }},
+      {"open braces", [&](std::size_t n) { return "```\n" + plan + std::string(n, '{'); }},
+      {"open comments", [&](std::size_t n) { return "```\n" + plan + repeated("/*", n); }},
+      {"quotes", [&](std::size_t n) { return "```\n" + plan + repeated("\"'", n); }},
+      {"fences", [](std::size_t n) { return repeated("```c\nx\n```\n", n); }},
+      {"open fences", [](std::size_t n) { return repeated("```c\n", n); }},
+      {"kernels in fences", [&](std::size_t n) { return repeated("```\n" + plan + "```\n", n); }},
+      {"thoughts", [](std::size_t n) { return repeated("<think></think>", n); }},
+      {"brackets", [](std::size_t n) { return repeated("{\"a\":[", n); }}};
+  for (const auto& [kind, text] : kinds) {
+    constexpr std::size_t kBytes = std::size_t{24} << 10U;
+    const double small = time_to_read(text(kBytes)), large = time_to_read(text(8 * kBytes));
+    // Quadratic time would be 64 times as long.
+    EXPECT_LT(large, 24 * std::max(small, 2.0)) << kind;
+  }
 }
 
 } // namespace

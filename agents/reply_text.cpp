@@ -11,13 +11,17 @@
 
 namespace winnow::agents {
 
+constexpr std::string_view kSpaces = " \t\n\v\f\r";
+
 PlanComment find_plan(std::string_view text) {
   PlanComment plan;
   std::size_t at = text.find("@winnow");
   while (at != std::string_view::npos) {
-    const std::string_view before = trim(text.substr(0, at));
-    if (before.size() >= 2 && before.substr(before.size() - 2) == "/*") {
-      plan.begin = before.size() - 2 + static_cast<std::size_t>(before.data() - text.data());
+    // Goes back over spaces only. Looking from the start of the text would make many of these words
+    // behind many spaces take quadratic time.
+    const std::size_t last = text.substr(0, at).find_last_not_of(kSpaces);
+    if (last != std::string_view::npos && last > 0 && text.substr(last - 1, 2) == "/*") {
+      plan.begin = last - 1;
       const std::size_t close = text.find("*/", at);
       plan.end = close == std::string_view::npos ? close : close + 2;
       return plan;

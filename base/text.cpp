@@ -71,9 +71,13 @@ bool is_forbidden_control(char c) {
 
 std::optional<std::string> nearest_match(std::string_view word,
                                          const std::vector<std::string>& candidates) {
+  constexpr std::size_t kMaxBytes = 256; // comparing takes time with the product of the lengths
   std::optional<std::string> best;
   std::size_t best_distance = std::max<std::size_t>(word.size() / 3, 1) + 1;
   for (const std::string& candidate : candidates) {
+    if (std::max(word.size(), candidate.size()) > kMaxBytes) {
+      continue;
+    }
     const std::size_t distance = edit_distance(word, candidate);
     if (distance < best_distance) {
       best_distance = distance;

@@ -195,7 +195,7 @@ std::optional<JudgeBatchState> JudgeRequests::batch(const std::string& batch,
     Query query(database, "SELECT count(*) AS items, count(place) AS answered, "
                           "coalesce(max(place), 0) AS last, count(withdrawn) AS withdrawn, "
                           "(SELECT metadata FROM judge_batches WHERE batch = ?1) AS metadata "
-                          "FROM judge_items WHERE batch = ?1 AND owner = ?2");
+                          "FROM judge_items WHERE batch = ?1 AND ?2 IN ('', owner)");
     query.bind(batch, owner).next();
     state = {query.integer("items"), query.integer("answered"), query.integer("last"),
              query.integer("withdrawn"), query.text("metadata")};
@@ -212,9 +212,60 @@ std::vector<JudgeItemRow> JudgeRequests::answered(const std::string& batch, std:
 std::optional<JudgeItemRow> JudgeRequests::item_of_job(const std::string& job,
                                                        const std::string& owner) const {
   const auto rows = items_where(
-      store_, "WHERE i.job = ? AND i.owner = ? ORDER BY i.asked_at DESC, i.position DESC LIMIT 1",
+      store_,
+      "WHERE i.job = ?1 AND ?2 IN ('', i.owner) ORDER BY i.asked_at DESC, i.position DESC LIMIT 1",
       job, owner);
   return rows.empty() ? std::nullopt : std::optional(rows.front());
+}
+
+std::map<std::string, std::uint64_t> JudgeRequests::stored_bytes() const {
+  std::map<std::string, std::uint64_t> bytes;
+  store_.read([&](const Database& database) {
+    Query texts(database, "SELECT i.owner, sum(length(k.text) + ?) AS bytes FROM judge_items AS i "
+                          "JOIN judge_jobs AS j ON j.job = i.job "
+                          "JOIN candidates AS c ON c.id = j.candidate_id "
+                          "JOIN kernel_files AS k ON k.id = c.kernel_file_id GROUP BY i.owner");
+    texts.bind(static_cast<std::int64_t>(kBytesOfJudgeItem));
+    while (texts.next()) {
+      bytes[texts.text("owner")] += static_cast<std::uint64_t>(texts.integer("bytes"));
+    }
+    Query batches(database, "SELECT owner, sum(bytes) AS bytes FROM (SELECT i.owner, "
+                            "length(b.metadata) AS bytes FROM judge_batches AS b JOIN judge_items "
+                            "AS i ON i.batch = b.batch WHERE b.metadata IS NOT NULL "
+                            "GROUP BY b.batch) GROUP BY owner");
+    while (batches.next()) {
+      bytes[batches.text("owner")] += static_cast<std::uint64_t>(batches.integer("bytes"));
+    }
+  });
+  return bytes;
+}
+
+std::optional<RowId> JudgeRequests::correct_candidate(std::string_view name,
+                                                      const std::string& task,
+                                                      const std::string& owner) const {
+  constexpr std::size_t kLeastDigits = 4;
+  const bool is_number = name.find_first_not_of("0123456789") == std::string_view::npos;
+  const bool is_digest = name.size() >= kLeastDigits && name.size() <= 64 &&
+                         name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  std::optional<RowId> found;
+  store_.read([&](const Database& database) {
+    Query query(database,
+                "SELECT c.id FROM candidates AS c JOIN tasks AS t ON t.id = c.task_id "
+                "JOIN kernel_files AS k ON k.id = c.kernel_file_id "
+                "JOIN evaluations AS e ON e.candidate_id = c.id AND e.ordinal = 0 "
+                "WHERE t.name = ?1 AND e.verdict = ?2 AND (c.id IN (SELECT id FROM candidates "
+                "WHERE ?4 AND id = CAST(?3 AS INTEGER)) OR k.id IN (SELECT id FROM kernel_files "
+                "WHERE ?5 AND digest >= ?3 AND digest < ?3 || 'g')) AND (?6 = '' OR EXISTS "
+                "(SELECT 1 FROM judge_jobs AS j JOIN judge_items AS i ON i.job = j.job "
+                "WHERE j.candidate_id = c.id AND i.owner = ?6)) "
+                "ORDER BY c.id <> CAST(?3 AS INTEGER), c.id LIMIT 1");
+    query.bind(task, static_cast<int>(tasks::Verdict::Correct), name, is_number && name.size() < 19,
+               is_digest, owner);
+    if (query.next()) {
+      found = query.integer("id");
+    }
+  });
+  return found;
 }
 
 } // namespace winnow::store

@@ -3,8 +3,10 @@
 #include "store/run_store.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace winnow::store {
@@ -55,6 +57,9 @@ struct JudgeBatchState {
   std::string metadata = {};  ///< JudgeBatchRow::metadata
 };
 
+/// What a row of `judge_items` and the evaluation of its job take beside the text, about.
+constexpr std::uint64_t kBytesOfJudgeItem = 4096;
+
 /// The tables `judge_jobs`, `judge_batches` and `judge_items` of a store. Every function is one
 /// transaction, as those of RunStore are, except within RunStore::transaction().
 class JudgeRequests {
@@ -83,6 +88,14 @@ public:
   /// The seed of the first batch with this content. nullopt: there is none.
   std::optional<std::int64_t> seed_of(const std::string& content) const;
   bool is_waited_for(const std::string& job) const; ///< an item of the job has no answer
+  /// By owner: about how many bytes the requests take, with the texts and the metadata.
+  std::map<std::string, std::uint64_t> stored_bytes() const;
+
+  // An empty owner stands for all owners.
+  /// A candidate by its number, or by 4 or more hex digits that begin its file's digest. It is a
+  /// correct kernel of this task. nullopt: there is none.
+  std::optional<RowId> correct_candidate(std::string_view name, const std::string& task,
+                                         const std::string& owner) const;
   /// nullopt: the owner has no such batch.
   std::optional<JudgeBatchState> batch(const std::string& batch, const std::string& owner) const;
   /// The answered items after this place, in order, at most `limit`.

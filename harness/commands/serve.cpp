@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <mutex>
 #include <optional>
 
 #include <CLI/CLI.hpp>
@@ -32,7 +33,7 @@ namespace {
 struct ServeCommand {
   std::string store;
   std::string bind = "127.0.0.1:8787";
-  std::string token_file, token_env;
+  std::string token_file, token_env, board_token;
   bool with_prompts = false;
   bool judge = false;
   JudgingOptions judging;
@@ -41,6 +42,7 @@ struct ServeCommand {
   bool seed_from_batch = false;
   std::vector<std::string> tasks; ///< folders beside the catalogue
   std::size_t queue = 4096;
+  std::uint64_t owner_megabytes = 4096;
 };
 
 Access access_of(const ServeCommand& command) {
@@ -50,6 +52,12 @@ Access access_of(const ServeCommand& command) {
   }
   if (!command.token_env.empty()) {
     access.add_variable(command.token_env);
+  }
+  if (!command.board_token.empty()) {
+    access.add_board_file(command.board_token);
+  }
+  if (!command.judge) { // there is nothing but the board, so a token is one for the board
+    access.let_all_read();
   }
   return access;
 }
@@ -71,9 +79,19 @@ std::string url_of(const BindAddress& bind, std::uint16_t port) {
 
 /// The application needs the server to post to, and the server needs the application.
 struct Poster {
-  HttpServer* server = nullptr;
+  std::mutex mutex;
+  HttpServer* server = nullptr; ///< nullptr: it does not run yet, or not any more
+  void set(HttpServer* one) {
+    const std::lock_guard lock(mutex);
+    server = one;
+  }
   std::function<void(std::function<void()>)> function() {
-    return [this](std::function<void()> work) { server->post(std::move(work)); };
+    return [this](std::function<void()> work) {
+      const std::lock_guard lock(mutex);
+      if (server != nullptr) {
+        server->post(std::move(work));
+      }
+    };
   }
 };
 
@@ -142,6 +160,7 @@ private:
     setup.device_name = devices_->first().name;
     setup.in_flight = kAskedForEachDevice * devices_->size();
     setup.queue = command.queue;
+    setup.owner_bytes = command.owner_megabytes << 20U;
     setup.owners = owners;
     setup.rewards = rewards_;
     setup.reward = command.reward;
@@ -215,9 +234,14 @@ ExitCode serve(const ServeCommand& command) {
   }
   BoardPages board(store, page, poster.function());
   ServerApplication application(access, bind.is_loopback && !access.has_tokens(), board,
-                                judge ? &judge->routes() : nullptr);
-  HttpServer server(bind, application);
-  poster.server = &server;
+                                judge ? &judge->routes() : nullptr, [&](const std::string& owner) {
+                                  return std::make_unique<BoardPages>(store, page,
+                                                                      poster.function(), owner);
+                                });
+  HttpLimits limits;
+  limits.owner_share = access.owners() > 1 ? 0.5 : 1;
+  HttpServer server(bind, application, limits);
+  poster.set(&server);
   const OnInterrupt stop(interrupt, [&] { server.stop(); });
   if (judge) {
     std::cerr << judge->start() << '\n';
@@ -225,6 +249,7 @@ ExitCode serve(const ServeCommand& command) {
   std::cout << "serves at " << url_of(bind, server.port()) << std::endl;
   server.run();
   judge.reset(); // its threads post to the server
+  poster.set(nullptr);
   return ExitCode::Interrupted;
 }
 
@@ -253,6 +278,10 @@ void add_judge_options(CLI::App& sub, ServeCommand& command) {
   sub.add_option("--queue", command.queue, "number of kernels that may wait; the tokens share it")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}))
       ->capture_default_str();
+  sub.add_option("--owner-megabytes", command.owner_megabytes,
+                 "how much of the store one token may fill with kernels and replies")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 24U))
+      ->capture_default_str();
   sub.add_option("--precheck-cmd", command.judging.evaluation.precheck,
                  "shell command that may refuse kernel files, as for `winnow eval`");
   for (CLI::Option* option : sub.get_options()) {
@@ -273,7 +302,10 @@ void add_serve(CLI::App& app, Action& chosen) {
   sub->add_option("--bind", command->bind, "address and port to listen at; port 0: any free one")
       ->capture_default_str();
   sub->add_option("--token-file", command->token_file,
-                  "file with the tokens that clients must send: a line OWNER TOKEN for each");
+                  "file with the tokens that clients must send: a line OWNER TOKEN for each, or "
+                  "OWNER TOKEN reads_all for an owner that sees all; mode 0600");
+  sub->add_option("--board-token", command->board_token,
+                  "file with a token that sees the board, and all jobs with --judge");
   sub->add_option("--token-env", command->token_env,
                   "environment variable with the only token, instead of a file")
       ->excludes("--token-file");

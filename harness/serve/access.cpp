@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -19,6 +20,8 @@ constexpr std::size_t kMinTokenBytes = 16;
 constexpr std::uint64_t kMaxFileBytes = std::uint64_t{1} << 20U;
 constexpr const char* kLocal = "local";
 constexpr const char* kOnly = "default";
+constexpr const char* kBoard = "board";
+constexpr const char* kReadsAll = "reads_all";
 
 /// Looks at all bytes, so that the time does not tell how many are right.
 bool is_same(std::string_view a, std::string_view b) {
@@ -48,25 +51,56 @@ std::string token_in(std::string_view field) {
   return {};
 }
 
+/// Throws UsageError if others than its owner may read the file.
+std::string private_text(const std::filesystem::path& file) {
+  std::error_code ignored; // read_file() says what is wrong
+  const auto mode = std::filesystem::status(file, ignored).permissions();
+  constexpr auto kOthers = std::filesystem::perms::group_all | std::filesystem::perms::others_all;
+  if (mode != std::filesystem::perms::unknown && (mode & kOthers) != std::filesystem::perms::none) {
+    throw UsageError(fmt::format("{} holds tokens, and other users may use it: its mode is {:04o}",
+                                 file.string(), static_cast<unsigned>(mode)),
+                     "run: chmod 600 " + file.string());
+  }
+  return read_file(file, kMaxFileBytes);
+}
+
+std::vector<std::string> words_of(std::string_view line) {
+  std::vector<std::string> words;
+  for (line = trim(line); !line.empty(); line = trim(line)) {
+    words.emplace_back(line.substr(0, line.find_first_of(" \t")));
+    line.remove_prefix(words.back().size());
+  }
+  return words;
+}
+
 } // namespace
 
-void Access::add(std::string owner, const std::string& token) {
+void Access::add(Client client, const std::string& token) {
+  const std::string& owner = client.owner;
   if (token.size() < kMinTokenBytes) {
     throw UsageError(
         fmt::format("the token of '{}' has fewer than {} characters", owner, kMinTokenBytes),
         "make one with: openssl rand -hex 32");
   }
-  const bool is_known = std::any_of(owners_.begin(), owners_.end(),
-                                    [&](const Owner& other) { return other.name == owner; });
+  const bool is_known = std::any_of(owners_.begin(), owners_.end(), [&](const Owner& other) {
+    return other.client.owner == owner;
+  });
   if (is_known) {
     throw UsageError("two tokens have the owner '" + owner + "'",
                      "give each token an owner of its own");
   }
-  owners_.push_back({std::move(owner), sha256_hex(token)});
+  const std::string digest = sha256_hex(token);
+  for (const Owner& other : owners_) {
+    if (other.digest == digest) {
+      throw UsageError("'" + other.client.owner + "' and '" + owner + "' have the same token",
+                       "give each owner a token of its own");
+    }
+  }
+  owners_.push_back({std::move(client), digest});
 }
 
 void Access::add_file(const std::filesystem::path& file) {
-  const std::string text = read_file(file, kMaxFileBytes);
+  const std::string text = private_text(file);
   int number = 0;
   for (const std::string_view raw : split_lines(text)) {
     ++number;
@@ -74,11 +108,8 @@ void Access::add_file(const std::filesystem::path& file) {
     if (line.empty() || line.starts_with('#')) {
       continue;
     }
-    const std::size_t gap = line.find_first_of(" \t");
-    const bool has_owner = gap != std::string_view::npos;
-    const std::string_view token = has_owner ? trim(line.substr(gap)) : line;
     try {
-      add(has_owner ? std::string(line.substr(0, gap)) : kOnly, std::string(token));
+      add_line(words_of(line));
     } catch (const UsageError& error) {
       throw UsageError(fmt::format("{}:{}: {}", file.string(), number, error.what()),
                        error.remedy());
@@ -89,27 +120,49 @@ void Access::add_file(const std::filesystem::path& file) {
   }
 }
 
+/// "TOKEN", "OWNER TOKEN" or "OWNER TOKEN reads_all"
+void Access::add_line(const std::vector<std::string>& words) {
+  const bool reads_all = words.size() == 3 && words.back() == kReadsAll;
+  if (words.size() > 2 && !reads_all) {
+    throw UsageError("the line has more than an owner and a token",
+                     "write a line: OWNER TOKEN, or OWNER TOKEN reads_all");
+  }
+  const bool has_owner = words.size() > 1;
+  add({has_owner ? words[0] : kOnly, reads_all}, words[has_owner ? 1 : 0]);
+}
+
+void Access::add_board_file(const std::filesystem::path& file) {
+  add({kBoard, true}, std::string(trim(private_text(file))));
+}
+
+void Access::let_all_read() {
+  for (Owner& owner : owners_) {
+    owner.client.reads_all = true;
+  }
+}
+
 void Access::add_variable(const std::string& name) {
   const char* value = std::getenv(name.c_str());
   if (value == nullptr || *value == '\0') {
     throw UsageError("--token-env: the environment variable " + name + " is not set");
   }
-  add(kOnly, value);
-  unsetenv(name.c_str()); // no child process gets the token
+  add({kOnly}, value);
+  explicit_bzero(const_cast<char*>(value), std::strlen(value)); // /proc/PID/environ shows it
+  unsetenv(name.c_str());                                       // no child process gets the token
 }
 
-std::optional<std::string> Access::owner_of(std::string_view authorization) const {
+std::optional<Client> Access::client_of(std::string_view authorization) const {
   if (!has_tokens()) {
-    return kLocal;
+    return Client{kLocal, true};
   }
   const std::string digest = sha256_hex(token_in(authorization));
-  std::optional<std::string> owner;
+  std::optional<Client> client;
   for (const Owner& known : owners_) {
     if (is_same(known.digest, digest)) {
-      owner = known.name;
+      client = known.client;
     }
   }
-  return owner;
+  return client;
 }
 
 } // namespace winnow::harness

@@ -8,30 +8,45 @@
 
 namespace winnow::harness {
 
+/// Whose a request is.
+struct Client {
+  std::string owner;
+  /// Sees the board and what belongs to other owners.
+  bool reads_all = false;
+
+  /// The owner whose jobs the client may see; empty: all.
+  std::string sees() const { return reads_all ? "" : owner; }
+};
+
 /// The tokens of a server, and whose they are. A token never appears in a message or a log.
 class Access {
 public:
   Access() = default; ///< without a token everybody is let in, under the name "local"
-  void add(std::string owner,
-           const std::string& token); ///< throws UsageError for a token that is too short
+  /// Throws UsageError for a token that is too short, or that another owner has.
+  void add(Client client, const std::string& token);
   /// A token a line, with the name of its owner before it if there are several: "alice TOKEN".
-  /// Empty lines and lines that begin with # do not count. Throws UsageError with the line's
-  /// number.
+  /// Empty lines and lines that begin with # do not count. "alice TOKEN reads_all" marks an owner
+  /// that sees all. Throws UsageError with the line's number, and if others may read the file.
   void add_file(const std::filesystem::path& file);
+  /// The only token in a file, for an owner "board" that sees all.
+  void add_board_file(const std::filesystem::path& file);
   /// The token in an environment variable, which is removed. Throws UsageError if the variable is
   /// not set.
   void add_variable(const std::string& name);
 
   bool has_tokens() const { return !owners_.empty(); }
   std::size_t owners() const { return has_tokens() ? owners_.size() : 1; }
-  /// The owner of the token in an Authorization field: "Bearer TOKEN", or "Basic ..." with the
+  void let_all_read(); ///< every owner sees all
+  /// The client with the token in an Authorization field: "Bearer TOKEN", or "Basic ..." with the
   /// token as the password. nullopt: there is no such token. Takes the same time for all wrong
   /// tokens.
-  std::optional<std::string> owner_of(std::string_view authorization) const;
+  std::optional<Client> client_of(std::string_view authorization) const;
 
 private:
+  void add_line(const std::vector<std::string>& words);
+
   struct Owner {
-    std::string name;
+    Client client;
     std::string digest; ///< SHA-256 of the token
   };
   std::vector<Owner> owners_;

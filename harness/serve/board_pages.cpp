@@ -1,6 +1,5 @@
 #include "harness/serve/board_pages.h"
 
-#include "base/json_dump.h"
 #include "base/random_bits.h"
 #include "store/database.h"
 
@@ -10,15 +9,27 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include <spdlog/spdlog.h>
 
 namespace winnow::harness {
+namespace {
+
+constexpr const char* kNoPage = // the reason may name files
+    "{\"error\":\"the page cannot be made; the server's log says why\"}\n";
+
+HttpReply page_reply(std::shared_ptr<const std::string> page) {
+  HttpReply reply{200, "", "text/html; charset=utf-8"};
+  reply.page = std::move(page);
+  return reply;
+}
+
+} // namespace
 
 BoardPages::BoardPages(const std::filesystem::path& store, store::BoardOptions options,
-                       std::function<void(std::function<void()>)> post)
+                       std::function<void(std::function<void()>)> post, std::string owner)
     : watched_(store, store::OpenMode::ReadOnly), start_(fmt::format("{:x}", random_bits())),
       store_(store, store::OpenMode::ReadOnly), options_(std::move(options)),
-      post_(std::move(post)), thread_([this] { make_pages(); }) {}
+      owner_(std::move(owner)), post_(std::move(post)), thread_([this] { make_pages(); }) {}
 
 BoardPages::~BoardPages() {
   {
@@ -42,7 +53,7 @@ std::string BoardPages::version() {
 void BoardPages::answer(std::shared_ptr<Exchange> exchange) {
   const std::string now = version();
   if (page_version_ == now) {
-    exchange->reply({200, page_, "text/html; charset=utf-8"});
+    exchange->reply(page_reply(page_));
     return;
   }
   waiting_.push_back({std::move(exchange), now});
@@ -69,9 +80,13 @@ void BoardPages::make_pages() {
     store::BoardOptions options = options_;
     options.live_version = std::exchange(wanted_, "");
     lock.unlock();
-    std::string page, error;
+    Page page;
+    std::string error;
     try {
-      page = store::board_page(store_, options);
+      if (!owner_.empty()) {
+        store_.show_only(owner_);
+      }
+      page = std::make_shared<const std::string>(store::board_page(store_, options));
     } catch (const std::exception& failure) {
       error = failure.what();
     }
@@ -82,16 +97,17 @@ void BoardPages::make_pages() {
   }
 }
 
-void BoardPages::take(const std::string& version, const std::string& page,
-                      const std::string& error) {
+void BoardPages::take(const std::string& version, Page page, const std::string& error) {
   if (error.empty()) {
-    page_ = page;
+    page_ = std::move(page);
     page_version_ = version;
   }
+  if (!error.empty()) {
+    spdlog::error("serve: the page: {}", error);
+  }
   for (const Waiting& waiting : waiting_for(version)) {
-    waiting.exchange->reply(error.empty() ? HttpReply{200, page_, "text/html; charset=utf-8"}
-                                          : HttpReply{503, json_line({{"error", error}}) + "\n",
-                                                      "application/json", 1});
+    waiting.exchange->reply(error.empty() ? page_reply(page_)
+                                          : HttpReply{503, kNoPage, "application/json", 1});
   }
 }
 

@@ -19,9 +19,10 @@ namespace winnow::harness {
 /// because a large one takes seconds. All functions run on the server's thread.
 class BoardPages {
 public:
-  /// `post` runs a function on the server's thread. Throws as RunStore does.
+  /// `post` runs a function on the server's thread. `owner`: the page shows only what this owner
+  /// has sent; empty: all. Throws as RunStore does.
   BoardPages(const std::filesystem::path& store, store::BoardOptions options,
-             std::function<void(std::function<void()>)> post);
+             std::function<void(std::function<void()>)> post, std::string owner = {});
   ~BoardPages();
   BoardPages(const BoardPages&) = delete; // owns a thread
   BoardPages& operator=(const BoardPages&) = delete;
@@ -39,16 +40,20 @@ private:
     std::string version; ///< of the store at the time of the request
   };
 
+  using Page = std::shared_ptr<const std::string>; // many connections send it
+
   void make_pages();
-  void take(const std::string& version, const std::string& page, const std::string& error);
+  void take(const std::string& version, Page page, const std::string& error);
   std::vector<Waiting> waiting_for(const std::string& version);
 
   store::RunStore watched_; ///< only for version()
   std::string start_;       ///< tells this server from the one before
   store::RunStore store_;   ///< only for the thread
   store::BoardOptions options_;
+  std::string owner_;
   std::function<void(std::function<void()>)> post_;
-  std::string page_, page_version_;
+  Page page_;
+  std::string page_version_;
   std::vector<Waiting> waiting_; ///< oldest first
 
   std::mutex mutex_; ///< guards the members below

@@ -23,9 +23,19 @@ struct HttpReply {
   const char* type = "application/json";
   int retry_after_s = 0;          ///< 0: the reply does not say when to come again
   bool asks_for_password = false; ///< makes a browser ask its user for the token
+  /// Instead of `body`: a large text that many connections may send at the same time.
+  std::shared_ptr<const std::string> page = nullptr;
 };
 
-/// One request that waits for its answer. Used on the thread of the server only. An exchange that
+/// What a server makes of a request before it reads the body.
+struct Admission {
+  /// The whole answer: a refusal, or what needs neither a body nor a token. Then the rest of the
+  /// request is not read.
+  std::optional<HttpReply> reply;
+  std::string owner = {}; ///< whose request it is; for bounds
+};
+
+/// One request that waits for its answer. Used on the application's thread only. An exchange that
 /// is dropped without an answer closes its connection.
 class Exchange {
 public:
@@ -42,12 +52,14 @@ public:
   virtual void end_lines() = 0;
 };
 
-/// What a server serves. All functions run on the server's thread.
+/// What a server serves. All functions but admit() run on the application's thread, so one that
+/// takes long keeps no connection from being accepted, bounded or closed.
 class HttpApplication {
 public:
   virtual ~HttpApplication() = default;
-  /// Called before the body is read, so `head.body` is empty. A reply refuses the request.
-  virtual std::optional<HttpReply> refuse(const HttpRequest& head) = 0;
+  /// Called before the body is read, so `head.body` is empty. Runs on the network's thread, beside
+  /// the other functions, and must be short.
+  virtual Admission admit(const HttpRequest& head) = 0;
   virtual void handle(std::shared_ptr<Exchange> exchange) = 0;
   virtual void tick() = 0; ///< comes about four times a second
   virtual void end() = 0;  ///< answers all exchanges that wait, because the server stops

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 namespace winnow::harness {
 
@@ -27,10 +28,20 @@ std::uint64_t random_seed() {
   return (random_bits() >> 1U) | 1U;
 }
 
+/// What the store will keep of a request, about; as JudgeRequests::stored_bytes() counts it.
+template <typename Items>
+std::uint64_t bytes_of(const Items& items, const store::JudgeBatchRow& batch) {
+  std::uint64_t bytes = batch.metadata.size();
+  for (const auto& item : items) {
+    bytes += item.text.size() + store::kBytesOfJudgeItem;
+  }
+  return bytes;
+}
+
 /// What the inputs of a batch depend on: what is asked, but not how and when the answer comes.
-std::string content_of(const JudgeRequest& request) {
-  std::string text =
-      fmt::format("{} {} {}", to_string(request.depth), request.max_variants, request.race_against);
+std::string content_of(const std::string& owner, const JudgeRequest& request) {
+  std::string text = fmt::format("{} {} {} {}", owner, to_string(request.depth),
+                                 request.max_variants, request.race_against);
   for (const JudgeItem& item : request.items) {
     text += fmt::format(" {} {} {}", item.task, item.is_kernel, sha256_hex(item.text));
   }
@@ -41,6 +52,7 @@ std::string content_of(const JudgeRequest& request) {
 
 struct JudgeService::Asked {
   const JudgeRequest& request;
+  std::string owner, sees; ///< Client::sees()
   std::optional<std::uint64_t> seed;
 };
 
@@ -53,15 +65,16 @@ struct JudgeService::Planned {
   bool has_evaluation = false;
 };
 
-store::RowId JudgeService::rival_named(const std::string& name, const std::string& task) const {
-  const store::RowId id = setup_.store.candidate_named(
-      std::string_view(name).substr(name.starts_with('@') ? 1 : 0), task);
-  const store::CandidateState rival = setup_.store.candidate_state(id);
-  if (rival.row.task != task || !rival.best || rival.best->verdict != Verdict::Correct) {
+store::RowId JudgeService::rival_of(const Asked& asked, const std::string& task) const {
+  const std::string_view name = asked.request.race_against;
+  const auto rival =
+      requests_.correct_candidate(name.substr(name.starts_with('@') ? 1 : 0), task, asked.sees);
+  if (!rival) { // the same words whether another owner has it or nobody
     throw UsageError(
-        fmt::format("race_against: candidate {} is no correct kernel of {}", id, task));
+        "race_against: you have no correct kernel of " + task + " with this name",
+        "name it by @ and its number, or by 4 or more hex digits of its file's digest");
   }
-  return id;
+  return *rival;
 }
 
 std::optional<std::uint64_t> JudgeService::seed_for(const JudgeRequest& request,
@@ -85,11 +98,15 @@ JudgeService::Planned JudgeService::plan(const JudgeItem& item, const Asked& ask
     planned.options = {task->name, task->digest,         request.depth, request.fresh,
                        0,          request.max_variants, asked_for.seed};
     if (!request.race_against.empty()) {
-      planned.options.rival = rival_named(request.race_against, task->name);
+      planned.options.rival = rival_of(asked_for, task->name);
     }
     planned.task = task;
-  } catch (const Error& error) {
+  } catch (const UsageError& error) {
     planned.accepted.error = error.what();
+    return planned;
+  } catch (const Error& error) { // its text names files
+    spdlog::error("serve: the task {}: {}", item.task, error.what());
+    planned.accepted.error = "the task cannot be read; the server's log says why";
     return planned;
   }
   planned.text = item.text;
@@ -101,8 +118,9 @@ JudgeService::Planned JudgeService::plan(const JudgeItem& item, const Asked& ask
   }
   const auto asked = evaluation_request(planned.task, planned.text, planned.options);
   planned.accepted.job = sha256_hex(
-      fmt::format("{} {} {} {} {}{}{}", setup_.run, setup_.device_kind, setup_.device_name,
-                  evaluators::request_id(asked, 0), request.fresh ? random_name() : std::string(),
+      fmt::format("{} {} {} {} {} {}{}{}", asked_for.owner, setup_.run, setup_.device_kind,
+                  setup_.device_name, evaluators::request_id(asked, 0),
+                  request.fresh ? random_name() : std::string(),
                   request.max_variants > 1 ? fmt::format(" {}", request.max_variants) : "",
                   item.bad_reply.empty() ? "" : " unread"));
   const std::optional<store::JudgeJob> known = requests_.find_job(planned.accepted.job);
@@ -132,6 +150,17 @@ void JudgeService::require_room(const std::string& owner, const std::vector<Plan
   const std::size_t excess =
       std::max(own - std::min(own, share), all - std::min(all, setup_.queue));
   throw QueueFull(fmt::format("{} jobs wait already", queue_.size()), rate_.seconds_for(excess));
+}
+
+void JudgeService::require_storage(const std::string& owner, std::uint64_t bytes) const {
+  const auto known = stored_.find(owner);
+  const std::uint64_t own = known == stored_.end() ? 0 : known->second;
+  if (own + bytes > setup_.owner_bytes) {
+    throw UsageError(
+        fmt::format("your token has stored {} MB of kernels and replies, and may store {} MB",
+                    own >> 20U, setup_.owner_bytes >> 20U),
+        "ask who runs the server for a new --store or a larger --owner-megabytes");
+  }
 }
 
 void JudgeService::store_item(const Planned& planned, const store::JudgeItemRow& row) {
@@ -175,21 +204,25 @@ void JudgeService::store_batch(const std::vector<Planned>& items, const store::J
   });
 }
 
-AcceptedBatch JudgeService::accept(const std::string& owner, const JudgeRequest& request) {
+AcceptedBatch JudgeService::accept(const std::string& owner, const JudgeRequest& request,
+                                   bool reads_all) {
   const RewardFormula& reward =
       setup_.rewards.find(request.reward.empty() ? setup_.reward : request.reward);
   store::JudgeBatchRow batch{"b-" + random_name(), request.priority, request.metadata};
-  batch.content = setup_.seed_from_batch ? content_of(request) : "";
+  batch.content = setup_.seed_from_batch ? content_of(owner, request) : "";
   const std::optional<std::uint64_t> seed = seed_for(request, batch.content);
   if (seed) {
     batch.seed = static_cast<std::int64_t>(*seed);
   }
   std::vector<Planned> items;
   for (const JudgeItem& item : request.items) {
-    items.push_back(plan(item, {request, seed}));
+    items.push_back(plan(item, {request, owner, reads_all ? "" : owner, seed}));
   }
   require_room(owner, items);
+  const std::uint64_t bytes = bytes_of(items, batch);
+  require_storage(owner, bytes);
   store_batch(items, batch, owner, stored_reward(reward));
+  stored_[owner] += bytes;
   for (const Planned& item : items) {
     if (item.accepted.state == "queued") {
       enqueue(item.accepted.job, 0, owner, request.priority);

@@ -100,6 +100,22 @@ void add_reward(json& result, const std::string& stored, const RewardFacts& fact
   }
 }
 
+/// What went wrong in the machine, without its files.
+std::string without_paths(const std::string& text) {
+  std::string shown;
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    const std::size_t first = word.find_first_not_of("'\"([<=:.");
+    const bool is_path =
+        first != std::string::npos && word[first] == '/' && word.size() > first + 1;
+    shown += (shown.empty() ? "" : " ") + (is_path ? std::string("[a file]") : word);
+    begin = end + 1;
+  }
+  return shown;
+}
+
 /// A verdict that says nothing about the kernel.
 std::string fault_of(const store::JudgeItemRow& item, const Evaluation* evaluation) {
   if (!item.fault.empty()) {
@@ -147,7 +163,8 @@ json result_json(const store::JudgeItemRow& item, const JobFacts& job,
   if (!fault.empty()) { // "infrastructure: the device was lost"
     const std::size_t colon = std::min(fault.find(": "), fault.size());
     result["fault"] = fault.substr(0, colon);
-    result["detail"] = to_valid_utf8(fault.substr(std::min(colon + 2, fault.size())));
+    result["detail"] =
+        without_paths(to_valid_utf8(fault.substr(std::min(colon + 2, fault.size()))));
   }
   if (evaluation == nullptr) {
     return result;

@@ -13,7 +13,6 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <spdlog/spdlog.h>
 
 namespace winnow::harness {
 namespace {
@@ -75,8 +74,8 @@ JudgeRoutes::JudgeRoutes(JudgeService& service, Setup setup)
 }
 
 void JudgeRoutes::answer(const std::shared_ptr<Exchange>& exchange, const Target& target,
-                         const std::string& owner) {
-  const Call call{exchange, target, owner};
+                         const Client& client) {
+  const Call call{exchange, target, client.owner, client};
   try {
     const std::string& method = exchange->request().method;
     if (method == "GET") {
@@ -128,7 +127,7 @@ void JudgeRoutes::post(const Call& call) {
 void JudgeRoutes::judge(const Call& call) {
   call.target.allow_only({"stream"});
   const JudgeRequest request = parse_judge_request(call.exchange->take_body());
-  const AcceptedBatch batch = service_.accept(call.owner, request);
+  const AcceptedBatch batch = service_.accept(call.owner, request, call.client.reads_all);
   const bool all_refused = std::all_of(batch.items.begin(), batch.items.end(),
                                        [](const auto& item) { return item.state == "refused"; });
   json accepted = accepted_json(batch, service_.positions(call.owner));
@@ -163,7 +162,7 @@ void JudgeRoutes::judge(const Call& call) {
 
 void JudgeRoutes::show_batch(const Call& call, const std::string& batch) {
   call.target.allow_only({"wait_s", "after"});
-  if (!service_.requests().batch(batch, call.owner)) {
+  if (!service_.requests().batch(batch, call.sees)) {
     call.exchange->reply(no_such("batch"));
     return;
   }
@@ -172,7 +171,7 @@ void JudgeRoutes::show_batch(const Call& call, const std::string& batch) {
   waiter.exchange = call.exchange;
   waiter.deadline =
       Clock::now() + std::chrono::seconds(call.target.number("wait_s", kMostWait.count()));
-  waiter.advance = [this, batch, after, exchange = call.exchange, owner = call.owner](bool late) {
+  waiter.advance = [this, batch, after, exchange = call.exchange, owner = call.sees](bool late) {
     const auto state = service_.requests().batch(batch, owner).value();
     const bool has_news = state.last > after || state.answered == state.items;
     if (has_news || late) {
@@ -184,7 +183,7 @@ void JudgeRoutes::show_batch(const Call& call, const std::string& batch) {
 }
 
 void JudgeRoutes::stream(const Call& call, const std::string& batch) {
-  if (!service_.requests().batch(batch, call.owner)) {
+  if (!service_.requests().batch(batch, call.sees)) {
     call.exchange->reply(no_such("batch"));
     return;
   }
@@ -196,7 +195,7 @@ void JudgeRoutes::stream(const Call& call, const std::string& batch) {
   waiter.exchange = call.exchange;
   waiter.deadline = Clock::now() + setup_.heartbeat;
   waiter.again = setup_.heartbeat;
-  waiter.advance = [this, batch, exchange = call.exchange, owner = call.owner,
+  waiter.advance = [this, batch, exchange = call.exchange, owner = call.sees,
                     after = call.target.number("after", INT64_MAX)](bool late) mutable {
     for (const json& result : service_.results(batch, after, kPageOfResults)) {
       after = result.at("place").get<std::int64_t>();
@@ -219,7 +218,7 @@ void JudgeRoutes::stream(const Call& call, const std::string& batch) {
 
 void JudgeRoutes::show_job(const Call& call, const std::string& job) {
   call.target.allow_only({"wait_s"});
-  const auto item = service_.requests().item_of_job(job, call.owner);
+  const auto item = service_.requests().item_of_job(job, call.sees);
   if (!item) {
     call.exchange->reply(no_such("job"));
     return;
@@ -228,7 +227,7 @@ void JudgeRoutes::show_job(const Call& call, const std::string& job) {
   waiter.exchange = call.exchange;
   waiter.deadline =
       Clock::now() + std::chrono::seconds(call.target.number("wait_s", kMostWait.count()));
-  waiter.advance = [this, job, exchange = call.exchange, owner = call.owner](bool late) {
+  waiter.advance = [this, job, exchange = call.exchange, owner = call.sees](bool late) {
     const auto now = service_.requests().item_of_job(job, owner).value();
     if (now.place > 0) {
       exchange->reply(json_reply(200, service_.result(now)));
@@ -289,11 +288,11 @@ bool JudgeRoutes::advance(Waiter& waiter, bool late) {
   try {
     return waiter.advance(late);
   } catch (const std::exception& error) {
-    spdlog::error("serve: {}", error.what());
+    HttpReply reply = unsaid_error(503, error);
     if (waiter.again.count() > 0) {
       waiter.exchange->end_lines();
     }
-    waiter.exchange->reply(error_reply(503, error.what()));
+    waiter.exchange->reply(std::move(reply));
     return true;
   }
 }

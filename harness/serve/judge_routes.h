@@ -1,5 +1,6 @@
 #pragma once
 
+#include "harness/serve/access.h"
 #include "harness/serve/exchange.h"
 #include "harness/serve/judge_service.h"
 #include "harness/serve/target.h"
@@ -27,12 +28,13 @@ public:
   };
   JudgeRoutes(JudgeService& service, Setup setup);
 
-  /// Answers now or later. `owner`: of the request's token. Throws UsageError for a request that
+  /// Answers now or later. Throws UsageError for a request that
   /// the client must change, Error if the store fails.
   void answer(const std::shared_ptr<Exchange>& exchange, const Target& target,
-              const std::string& owner);
+              const Client& client);
   void tick();
-  void end(); ///< answers all that waits, with what there is
+  void end();               ///< answers all that waits, with what there is
+  HttpReply health() const; ///< GET /v1/health
 
 private:
   /// What is to be answered later.
@@ -47,6 +49,8 @@ private:
     const std::shared_ptr<Exchange>& exchange;
     const Target& target;
     const std::string& owner;
+    const Client& client;
+    std::string sees = client.sees(); ///< the owner whose jobs it may see; empty: all
   };
 
   void get(const Call& call);
@@ -56,7 +60,6 @@ private:
   void show_job(const Call& call, const std::string& job);
   void cancel_job(const Call& call, const std::string& job);
   void stream(const Call& call, const std::string& batch);
-  HttpReply health() const;
   HttpReply metrics() const;
 
   static bool advance(Waiter& waiter, bool late);

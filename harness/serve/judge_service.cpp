@@ -45,6 +45,7 @@ void JudgeService::start() {
           }
         });
       });
+  stored_ = requests_.stored_bytes();
   for (const store::JudgeJob& job : requests_.pending_jobs(setup_.run)) {
     enqueue(job.job, job.candidate, job.owner, job.priority);
   }
@@ -64,7 +65,9 @@ JudgeService::evaluation_request(std::shared_ptr<const tasks::Task> task, std::s
     request.protocol.seed = options.seed;
   }
   // A result of the same machine code may come from other inputs.
-  request.protocol.reuse = request.protocol.reuse && !options.fresh && !options.seed;
+  // One of another owner would tell what that owner has sent.
+  request.protocol.reuse =
+      request.protocol.reuse && !options.fresh && !options.seed && setup_.owners == 1;
   request.depth =
       options.depth == JudgeDepth::Compile ? evaluators::Depth::Compile : evaluators::Depth::Full;
   if (options.rival != 0) {

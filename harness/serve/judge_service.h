@@ -36,6 +36,7 @@ struct JudgeServiceSetup {
   std::size_t in_flight = 8; ///< evaluations that are asked for at the same time
   std::size_t queue = 4096;  ///< jobs that may wait
   std::size_t owners = 1;    ///< tokens; each may fill its share of the queue
+  std::uint64_t owner_bytes = std::uint64_t{4} << 30U; ///< that one owner may store
   Rewards rewards = {};
   std::string reward = "kevin"; ///< for requests that name none
   /// The kernels of a request get the same inputs, and other requests get other inputs.
@@ -88,8 +89,11 @@ public:
   std::function<void()> on_withdrawal;
 
   /// The batch is in the store when this returns. An item whose answer is known is answered at
-  /// once. An item with a problem is left out. Throws QueueFull; then nothing is stored.
-  AcceptedBatch accept(const std::string& owner, const JudgeRequest& request);
+  /// once. An item with a problem is left out. Throws QueueFull; then nothing is stored. Answers of
+  /// other owners are never known ones, so none can tell what others have sent. `reads_all`: the
+  /// rival may be any kernel of the store; otherwise it must be the owner's.
+  AcceptedBatch accept(const std::string& owner, const JudgeRequest& request,
+                       bool reads_all = false);
   /// The owner's items of the job get the fault "cancelled". The evaluation ends if nobody else
   /// waits for it. False: the owner has no such job, or it is answered.
   bool cancel(const std::string& owner, const std::string& job);
@@ -128,6 +132,7 @@ private:
   std::optional<std::uint64_t> seed_for(const JudgeRequest& request,
                                         const std::string& content) const;
   void require_room(const std::string& owner, const std::vector<Planned>& items) const;
+  void require_storage(const std::string& owner, std::uint64_t bytes) const;
   void store_item(const Planned& planned, const store::JudgeItemRow& row);
   void store_batch(const std::vector<Planned>& items, const store::JudgeBatchRow& batch,
                    const std::string& owner, const std::string& reward);
@@ -148,8 +153,8 @@ private:
   void tell(const std::vector<std::string>& batches) const;
   std::optional<double> speed_of_light_of(const JobOptions& options,
                                           const tasks::Evaluation& evaluation) const;
-  /// The candidate of this name (JudgeRequest::race_against). Throws UsageError.
-  store::RowId rival_named(const std::string& name, const std::string& task) const;
+  /// The candidate of JudgeRequest::race_against. Throws UsageError.
+  store::RowId rival_of(const Asked& asked, const std::string& task) const;
   evaluators::EvaluationRequest evaluation_request(std::shared_ptr<const tasks::Task> task,
                                                    std::string text,
                                                    const JobOptions& options) const;
@@ -160,7 +165,8 @@ private:
   std::map<std::string, Waiting> waiting_;     ///< by job: queued and running ones
   std::map<std::string, std::string> running_; ///< jobs by the id of their evaluation
   MeasuredRate rate_;
-  std::set<std::string> quarantined_; ///< workers whose evaluations do not count
+  std::map<std::string, std::uint64_t> stored_; ///< bytes, by owner
+  std::set<std::string> quarantined_;           ///< workers whose evaluations do not count
   std::uint64_t answered_ = 0, faults_ = 0, withdrawn_ = 0;
   std::string last_fault_;
   std::shared_ptr<bool> is_alive_ = std::make_shared<bool>(true);

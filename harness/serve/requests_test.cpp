@@ -276,37 +276,72 @@ TEST(MeasuredRate, TellsWhenToComeAgain) {
   EXPECT_EQ(rate.seconds_for(1'000'000), 600);
 }
 
+/// A file that only its owner may read.
+void write_tokens(const std::filesystem::path& file, const std::string& text) {
+  write_file_atomic(file, text);
+  std::filesystem::permissions(file, std::filesystem::perms::owner_read);
+}
+
+std::string owner_of(const Access& access, const std::string& authorization) {
+  const auto client = access.client_of(authorization);
+  return client ? client->owner + (client->reads_all ? ", reads all" : "") : "nobody";
+}
+
 TEST(Access, KnowsItsTokens) {
   const TemporaryDirectory directory("access-test");
-  const auto file = directory.path() / "tokens";
-  write_file_atomic(file, "# trainers\nann  0123456789abcdef\n\nbob fedcba9876543210\n");
+  const auto file = directory.path() / "tokens", board = directory.path() / "board";
+  write_tokens(file, "# trainers\nann  0123456789abcdef\n\nbob fedcba9876543210 \t\n"
+                     "cid 0123456789012345  reads_all\n");
+  write_tokens(board, "543210fedcba9876\n");
   Access access;
-  EXPECT_EQ(access.owner_of(""), "local"); // without tokens
+  EXPECT_EQ(owner_of(access, ""), "local, reads all"); // without tokens
   access.add_file(file);
-  EXPECT_EQ(access.owners(), 2U);
-  EXPECT_EQ(access.owner_of("Bearer 0123456789abcdef"), "ann");
-  EXPECT_EQ(access.owner_of("bearer fedcba9876543210"), "bob");
-  EXPECT_EQ(access.owner_of("Basic YW55OmZlZGNiYTk4NzY1NDMyMTA="), "bob"); // any:fedc...
+  access.add_board_file(board);
+  EXPECT_EQ(access.owners(), 4U);
+  EXPECT_EQ(owner_of(access, "Bearer 0123456789abcdef"), "ann");
+  EXPECT_EQ(owner_of(access, "bearer fedcba9876543210"), "bob");
+  EXPECT_EQ(owner_of(access, "Basic YW55OmZlZGNiYTk4NzY1NDMyMTA="), "bob"); // any:fedc...
+  EXPECT_EQ(owner_of(access, "Bearer 0123456789012345"), "cid, reads all");
+  EXPECT_EQ(owner_of(access, "Bearer 543210fedcba9876"), "board, reads all");
   for (const char* wrong : {"", "Bearer", "Bearer ", "Bearer 0123456789abcdeF", "Basic !!",
                             "0123456789abcdef", "Bearer 0123456789abcdef0"}) {
-    EXPECT_EQ(access.owner_of(wrong), std::nullopt) << wrong;
+    EXPECT_EQ(owner_of(access, wrong), "nobody") << wrong;
   }
+  access.let_all_read();
+  EXPECT_EQ(owner_of(access, "Bearer 0123456789abcdef"), "ann, reads all");
 }
 
 TEST(Access, RefusesWeakTokensWithoutShowingThem) {
   const TemporaryDirectory directory("access-test");
-  const auto file = directory.path() / "tokens";
-  write_file_atomic(file, "ann 0123456789abcdef\nbob hunter2\n");
-  try {
-    Access().add_file(file);
-    ADD_FAILURE();
-  } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("tokens:2: "));
-    EXPECT_THAT(error.what(), ::testing::Not(HasSubstr("hunter2")));
+  int files = 0;
+  for (const char* line :
+       {"bob hunter2", "bob hunter2hunter2hunter2 x", "ann hunter2hunter2hunter2",
+        "bob 0123456789abcdef hunter2", "bob 0123456789abcdef"}) {
+    const auto file = directory.path() / std::to_string(++files);
+    write_tokens(file, std::string("ann 0123456789abcdef\n") + line + "\n");
+    try {
+      Access().add_file(file);
+      ADD_FAILURE() << line;
+    } catch (const UsageError& error) {
+      EXPECT_THAT(error.what(), HasSubstr(":2: "));
+      EXPECT_THAT(error.what(), ::testing::Not(HasSubstr("hunter2")));
+    }
   }
-  write_file_atomic(file, "# none\n");
-  EXPECT_THROW(Access().add_file(file), UsageError);
+  write_tokens(directory.path() / "none", "# none\n");
+  EXPECT_THROW(Access().add_file(directory.path() / "none"), UsageError);
   EXPECT_THROW(Access().add_variable("WINNOW_NO_SUCH_VARIABLE"), UsageError);
+}
+
+TEST(Access, RefusesFilesThatOthersMayUse) {
+  const TemporaryDirectory directory("access-test");
+  const auto file = directory.path() / "tokens";
+  write_tokens(file, "0123456789abcdef\n");
+  Access().add_board_file(file);
+  for (const int mode : {0644, 0640, 0604, 0660, 0602, 0601}) {
+    std::filesystem::permissions(file, std::filesystem::perms(mode));
+    EXPECT_THROW(Access().add_file(file), UsageError) << mode;
+    EXPECT_THROW(Access().add_board_file(file), UsageError) << mode;
+  }
 }
 
 TEST(ServedTasks, AClientCanNameNoFolder) {

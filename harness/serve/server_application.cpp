@@ -38,7 +38,37 @@ HttpReply error_reply(int status, const std::string& error, const std::string& r
   return {status, json_line(body) + "\n"};
 }
 
-std::optional<HttpReply> ServerApplication::refuse(const HttpRequest& head) {
+ServerApplication::ServerApplication(const Access& access, bool is_local, BoardPages& board,
+                                     JudgeRoutes* judge, OwnBoard own_board)
+    : access_(access), is_local_(is_local), board_(board), judge_(judge),
+      own_board_(std::move(own_board)) {
+  remember_health();
+}
+
+Admission ServerApplication::admit(const HttpRequest& head) {
+  const std::optional<Target> target = parse_target(head.target);
+  const std::optional<Client> client = access_.client_of(head.authorization);
+  if (std::optional<HttpReply> refusal = refuse(head, target, client)) {
+    return {std::move(refusal)};
+  }
+  if (head.method == "GET" && target->is({"v1", "health"})) {
+    const std::lock_guard lock(mutex_);
+    return {health_};
+  }
+  return {std::nullopt, client.value_or(Client{}).owner};
+}
+
+HttpReply unsaid_error(int status, const std::exception& error) {
+  spdlog::error("serve: {}", error.what());
+  HttpReply reply = error_reply(status, "the server could not do this",
+                                "its log says why; send the request again");
+  reply.retry_after_s = 1;
+  return reply;
+}
+
+std::optional<HttpReply> ServerApplication::refuse(const HttpRequest& head,
+                                                   const std::optional<Target>& target,
+                                                   const std::optional<Client>& client) const {
   // The name of another site may lead to this machine (DNS rebinding).
   if (is_local_ && !is_this_machine(host_name(head.host))) {
     return error_reply(403, "this server has no token, so it answers to the name localhost only",
@@ -47,9 +77,8 @@ std::optional<HttpReply> ServerApplication::refuse(const HttpRequest& head) {
   if (is_from_other_site(head)) {
     return error_reply(403, "this server takes nothing from a page of another site");
   }
-  const std::optional<Target> target = parse_target(head.target);
-  const bool is_public = target && target->is({"v1", "health"});
-  if (!is_public && !access_.owner_of(head.authorization)) {
+  const bool is_public = head.method == "GET" && target && target->is({"v1", "health"});
+  if (!is_public && !client) {
     HttpReply reply =
         error_reply(401, "there is no such token", "send the header: Authorization: Bearer TOKEN");
     reply.asks_for_password = true;
@@ -64,43 +93,66 @@ std::optional<HttpReply> ServerApplication::refuse(const HttpRequest& head) {
   return std::nullopt;
 }
 
+void ServerApplication::remember_health() {
+  HttpReply health =
+      judge_ != nullptr ? judge_->health() : error_reply(404, "this server does not judge");
+  const std::lock_guard lock(mutex_);
+  health_ = std::move(health);
+}
+
 void ServerApplication::handle(std::shared_ptr<Exchange> exchange) {
   try {
     route(exchange);
   } catch (const UsageError& error) {
     exchange->reply(error_reply(422, error.what(), error.remedy()));
   } catch (const Error& error) {
-    spdlog::error("serve: {}", error.what());
-    exchange->reply(error_reply(503, error.what(), error.remedy()));
+    exchange->reply(unsaid_error(503, error));
   } catch (const std::exception& error) {
-    spdlog::error("serve: {}", error.what());
-    exchange->reply(error_reply(500, error.what()));
+    exchange->reply(unsaid_error(500, error));
   }
 }
 
 void ServerApplication::route(const std::shared_ptr<Exchange>& exchange) {
   const HttpRequest& request = exchange->request();
   const Target target = parse_target(request.target).value();
-  if (request.method == "GET" && target.is({})) {
-    board_.answer(exchange);
+  const std::optional<Client> client = access_.client_of(request.authorization);
+  if (!client) { // admit() has refused it
+    exchange->reply(error_reply(401, "there is no such token"));
+  } else if (request.method == "GET" && target.is({})) {
+    board_of(*client).answer(exchange);
   } else if (request.method == "GET" && target.is({"version"})) {
     exchange->reply({200, board_.version() + "\n", "text/plain"});
   } else if (judge_ != nullptr) {
-    judge_->answer(exchange, target, access_.owner_of(request.authorization).value_or(""));
+    judge_->answer(exchange, target, *client);
   } else {
     exchange->reply(error_reply(404, "this server has the pages / and /version",
                                 "start it with --judge for /v1"));
   }
 }
 
+BoardPages& ServerApplication::board_of(const Client& client) {
+  if (client.reads_all || !own_board_) {
+    return board_;
+  }
+  std::unique_ptr<BoardPages>& own = own_boards_[client.owner];
+  if (!own) {
+    own = own_board_(client.owner);
+  }
+  return *own;
+}
+
 void ServerApplication::tick() {
   if (judge_ != nullptr) {
     judge_->tick();
   }
+  remember_health();
 }
 
 void ServerApplication::end() {
   board_.end();
+  for (const auto& [owner, board] : own_boards_) {
+    board->end();
+  }
   if (judge_ != nullptr) {
     judge_->end();
   }

@@ -3,8 +3,13 @@
 #include "harness/serve/access.h"
 #include "harness/serve/board_pages.h"
 #include "harness/serve/exchange.h"
+#include "harness/serve/target.h"
 
+#include <exception>
+#include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -15,24 +20,39 @@ class JudgeRoutes;
 /// Lets requests in, and gives each to the part of the server that answers it.
 class ServerApplication : public HttpApplication {
 public:
+  using OwnBoard = std::function<std::unique_ptr<BoardPages>(const std::string& owner)>;
   /// `judge`: nullptr for a server of the board alone. `is_local`: the server listens on loopback
   /// without a token, so a web page in a browser of this machine could reach it.
-  ServerApplication(const Access& access, bool is_local, BoardPages& board, JudgeRoutes* judge)
-      : access_(access), is_local_(is_local), board_(board), judge_(judge) {}
+  /// `own_board` makes the board of an owner that does not read all.
+  ServerApplication(const Access& access, bool is_local, BoardPages& board, JudgeRoutes* judge,
+                    OwnBoard own_board = {});
 
-  std::optional<HttpReply> refuse(const HttpRequest& head) override;
+  Admission admit(const HttpRequest& head) override;
   void handle(std::shared_ptr<Exchange> exchange) override;
   void tick() override;
   void end() override;
 
 private:
+  std::optional<HttpReply> refuse(const HttpRequest& head, const std::optional<Target>& target,
+                                  const std::optional<Client>& client) const;
   void route(const std::shared_ptr<Exchange>& exchange);
+  void remember_health();
+  BoardPages& board_of(const Client& client);
 
   const Access& access_;
   bool is_local_;
   BoardPages& board_;
   JudgeRoutes* judge_;
+  OwnBoard own_board_;
+  std::map<std::string, std::unique_ptr<BoardPages>>
+      own_boards_;   ///< by owner, as they are asked for
+  std::mutex mutex_; ///< guards `health_`
+  HttpReply health_; ///< for the network's thread: it answers however busy the application is
 };
+
+/// The answer for an error that is not the client's. Its text may name files and what belongs to
+/// others, so it goes to the log only.
+HttpReply unsaid_error(int status, const std::exception& error);
 
 /// {"error": "...", "remedy": "..."}; without the remedy if it is empty.
 HttpReply error_reply(int status, const std::string& error, const std::string& remedy = {});

@@ -15,7 +15,7 @@ namespace {
 
 using test::ExchangeFake;
 using ::testing::HasSubstr;
-using ::testing::Not;
+using ::testing::Pointee;
 
 struct ServerApplicationTest : ::testing::Test {
   TemporaryDirectory directory{"serve-test"};
@@ -40,7 +40,7 @@ struct ServerApplicationTest : ::testing::Test {
   int refused(const std::string& method, const std::string& target, const std::string& host,
               const std::string& origin = "", const std::string& token = "", bool local = true) {
     ServerApplication application(access, local, board, nullptr);
-    const auto reply = application.refuse({method, target, token, host, origin, ""});
+    const auto reply = application.admit({method, target, token, host, origin, ""}).reply;
     return reply ? reply->status : 0;
   }
 };
@@ -57,10 +57,11 @@ TEST_F(ServerApplicationTest, WithoutATokenAnswersNoForeignPage) {
 }
 
 TEST_F(ServerApplicationTest, WithTokensAsksForOne) {
-  access.add("ann", "0123456789abcdef");
+  access.add({"ann"}, "0123456789abcdef");
   EXPECT_EQ(refused("GET", "/", "box", "", "", false), 401);
   EXPECT_EQ(refused("GET", "/", "box", "", "Bearer 0123456789abcdef", false), 0);
-  EXPECT_EQ(refused("GET", "/v1/health", "box", "", "", false), 0);
+  EXPECT_EQ(refused("GET", "/v1/health", "box", "", "", false), 404); // this server does not judge
+  EXPECT_EQ(refused("POST", "/v1/health", "box", "", "", false), 401);
   EXPECT_EQ(refused("POST", "/v1/judge", "box", "", "Bearer x", false), 401);
   // a browser adds the password that it knows to what a page of another site sends
   const std::string token = "Bearer 0123456789abcdef";
@@ -78,16 +79,17 @@ TEST_F(ServerApplicationTest, ServesTheBoardAgainWhenTheStoreHasChanged) {
   const auto first = ask("/");
   EXPECT_FALSE(first->answer()); // a thread makes the page
   run_posted();
-  EXPECT_THAT(first->answer()->body, HasSubstr("connect-src 'self'"));
+  EXPECT_THAT(first->answer()->page, Pointee(HasSubstr("connect-src 'self'")));
   const std::string version = ask("/version")->answer()->body;
-  EXPECT_THAT(first->answer()->body,
-              HasSubstr("\"live_version\":\"" + version.substr(0, version.size() - 1) + "\""));
+  EXPECT_THAT(
+      first->answer()->page,
+      Pointee(HasSubstr("\"live_version\":\"" + version.substr(0, version.size() - 1) + "\"")));
   EXPECT_TRUE(ask("/")->answer()); // nothing has changed
   store.create_run("newer", {{"kind", "person"}}, nlohmann::json::object());
   EXPECT_NE(ask("/version")->answer()->body, version);
   const auto second = ask("/");
   run_posted();
-  EXPECT_THAT(second->answer()->body, HasSubstr("newer"));
+  EXPECT_THAT(second->answer()->page, Pointee(HasSubstr("newer")));
   EXPECT_EQ(ask("/v1/judge")->answer()->status, 404); // this server does not judge
 }
 
@@ -105,7 +107,7 @@ TEST_F(ServerApplicationTest, NeverAnswersWithAPageOlderThanTheRequest) {
   EXPECT_FALSE(after->answer());
   run_posted();
   ASSERT_TRUE(after->answer());
-  EXPECT_THAT(after->answer()->body, HasSubstr("newer"));
+  EXPECT_THAT(after->answer()->page, Pointee(HasSubstr("newer")));
 }
 
 } // namespace

@@ -8,12 +8,17 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace winnow::tasks {
 namespace {
+
+/// Further messages about one file help nobody, and finding the line of each takes time.
+constexpr std::size_t kMostMessages = 20;
+constexpr std::size_t kMostSuggested = 64; ///< kernels of the file that a message may name
 
 constexpr const char* kPlanForm = "a comment /*@winnow { \"launches\": [...] } @*/ before the code";
 
@@ -82,6 +87,9 @@ private:
     result_.errors.push_back({file_.file, at, what, expected});
   }
   void warn(std::size_t offset, const std::string& what, const std::string& expected = {}) {
+    if (result_.warnings.size() >= kMostMessages) {
+      return;
+    }
     result_.warnings.push_back({file_.file, position_of(file_.text, offset), what, expected});
   }
 
@@ -172,22 +180,22 @@ private:
     collect_kernels(file_.plan.prepare, used);
     collect_kernels(file_.plan.launches, used);
     std::vector<std::string> defined;
-    for (const KernelFileScan::Kernel& kernel : scan_.kernels) {
-      defined.push_back(kernel.name);
+    for (std::size_t i = 0; i < std::min(scan_.kernels.size(), kMostSuggested); ++i) {
+      defined.push_back(scan_.kernels[i].name);
     }
+    std::set<std::string> launched;
     bool all_known = true;
     for (const auto& [name, at] : used) {
       all_known = all_known && !name.empty();
+      launched.insert(name);
       const bool known = name.empty() || scan_.pastes_tokens || scan_.identifiers.count(name) != 0;
-      if (!known) {
+      if (!known && result_.errors.size() < kMostMessages) {
         fail(at, fmt::format("the file defines no kernel '{}'{}", name, suggestion(name, defined)),
              "the name of a __global__ function");
       }
     }
     for (const KernelFileScan::Kernel& kernel : scan_.kernels) {
-      const bool launched = std::any_of(used.begin(), used.end(),
-                                        [&](const auto& use) { return use.first == kernel.name; });
-      if (!launched && all_known) {
+      if (all_known && !launched.contains(kernel.name)) {
         warn(kernel.offset, fmt::format("no launch uses kernel '{}'", kernel.name),
              "a launch of the kernel in the plan, or a file without the kernel");
       }

@@ -2,6 +2,7 @@
 #include "tasks/plan/plan_test_support.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -251,6 +252,31 @@ TEST(KernelFile, ReportsSeveralMistakes) {
       with_plan(R"({"let": {"a": "1 +", "b": "(2"}, "launch": [], "launches": [{"fill": "y"}]})"),
       "k.cu");
   EXPECT_EQ(result.errors.size(), 4U);
+}
+
+// Thousands of mistakes take no longer to report than twenty.
+TEST(KernelFile, BoundsItsMessages) {
+  constexpr int kMany = 4000;
+  std::string launches, code, includes;
+  for (int i = 0; i < kMany; ++i) {
+    launches += std::string(i == 0 ? "" : ",") + R"({"kernel": "q)" + std::to_string(i) +
+                R"(", "grid": [1], "block": [1], "args": []})";
+    code += "__global__ void k" + std::to_string(i) + "() {}\n";
+    includes += "#include <c10/x" + std::to_string(i) + ">\n";
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const auto unknown =
+      parse_kernel_file("/*@winnow {\"launches\": [" + launches + "]} @*/\n" + code, "k.cu");
+  EXPECT_LE(unknown.errors.size(), 20U);
+  EXPECT_THAT(unknown.errors.at(0).what, HasSubstr("defines no kernel 'q0'"));
+  const auto unused = parse_kernel_file(
+      "/*@winnow {\"launches\": [{\"kernel\": \"k0\", \"grid\": [1], \"block\": [1], "
+      "\"args\": []}]} @*/\n" +
+          includes + code,
+      "k.cu");
+  EXPECT_TRUE(unused.kernel_file);
+  EXPECT_LE(unused.warnings.size(), 20U);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
 }
 
 TEST(KernelFile, LoopNamesEndWithTheirLoop) {

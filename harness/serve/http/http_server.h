@@ -2,6 +2,7 @@
 
 #include "harness/serve/bind_address.h"
 #include "harness/serve/exchange.h"
+#include "harness/serve/http/body_reader.h"
 
 #include <chrono>
 #include <cstddef>
@@ -11,18 +12,29 @@
 
 namespace winnow::harness {
 
+/// All that a peer can make the server hold. A connection is a stranger until it has sent the
+/// header of a request that HttpApplication::admit() lets in; then it is admitted. Each time is one
+/// of the wall clock: no byte renews it.
 struct HttpLimits {
-  std::size_t body_bytes = std::size_t{64} << 20U;
-  std::size_t all_bodies_bytes = std::size_t{512} << 20U; ///< of the requests that are being read
   std::size_t header_bytes = std::size_t{16} << 10U;
-  std::size_t connections = 2048;
-  std::size_t unsent_bytes = std::size_t{32} << 20U; ///< lines that a client has not taken yet
-  std::chrono::milliseconds body_time{30'000};       ///< to send a whole body
-  std::chrono::milliseconds write_time{30'000};      ///< to take a whole reply
-  std::chrono::milliseconds idle_time{75'000};       ///< for a connection without a request
+  BodyLimits body = {};
+  std::size_t all_bodies_bytes = std::size_t{512} << 20U; ///< of requests not yet handled
+  std::size_t unsent_bytes = std::size_t{32} << 20U;      ///< of one answer in lines
+  /// Of all answers; a page counts once. The slowest readers are closed.
+  std::size_t all_unsent_bytes = std::size_t{256} << 20U;
+  std::size_t connections = 2048; ///< that are admitted
+  std::size_t strangers = 512;    ///< the oldest gives its place to a new one
+  /// The part of `connections` and of `all_bodies_bytes` that one owner may have.
+  double owner_share = 1;
+  std::chrono::milliseconds stranger_time{10'000}; ///< of a stranger, with its answer
+  std::chrono::milliseconds body_time{30'000};     ///< to send a whole body
+  std::chrono::milliseconds write_time{30'000}; ///< to take a whole answer, or the lines that wait
+  std::chrono::milliseconds lines_time{3'600'000}; ///< of an answer in lines
+  std::chrono::milliseconds idle_time{75'000};     ///< from an answer to the end of the next header
+  std::chrono::milliseconds drain_time{2'000};     ///< from an answer to the end of a connection
 };
 
-/// An HTTP/1.1 server. One thread serves all connections.
+/// An HTTP/1.1 server. One thread serves all connections, another one runs the application.
 class HttpServer {
 public:
   /// Listens at once. Throws Error if the address is taken or not of this machine.
@@ -32,10 +44,11 @@ public:
   HttpServer& operator=(const HttpServer&) = delete;
 
   std::uint16_t port() const;
-  void run(); ///< serves on this thread until stop()
+  /// Serves on this thread until stop(). Rethrows what a function of the application has thrown.
+  void run();
   /// Accepts no more connections, calls HttpApplication::end(), and ends run() soon. Any thread.
   void stop();
-  /// Lets the thread of run() do `work`. Any thread.
+  /// Lets the application's thread do `work`. Any thread.
   void post(std::function<void()> work);
 
 private:

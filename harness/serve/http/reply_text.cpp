@@ -16,7 +16,8 @@ std::string head_of(const HttpReply& reply, const std::string& length, bool keep
   const auto reason = boost::beast::http::obsolete_reason(status);
   std::string head =
       fmt::format("HTTP/1.1 {} {}\r\nContent-Type: {}\r\n{}\r\nCache-Control: no-store\r\n"
-                  "X-Content-Type-Options: nosniff\r\nConnection: {}\r\n",
+                  "X-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\n"
+                  "Content-Security-Policy: frame-ancestors 'none'\r\nConnection: {}\r\n",
                   reply.status, std::string_view(reason.data(), reason.size()), reply.type, length,
                   keep_alive ? "keep-alive" : "close");
   if (reply.retry_after_s > 0) {

@@ -30,6 +30,7 @@ public:
   void add_line(std::string line) override { lines.push_back(std::move(line)); }
   void end_lines() override { has_ended = true; }
 
+  void authorize(const std::string& field) { request_.authorization = field; }
   const std::optional<HttpReply>& answer() const { return reply_; }
 
   bool is_gone = false; ///< the client has closed its connection

@@ -19,6 +19,8 @@ struct JudgeFixture : ::testing::Test {
   std::unique_ptr<JudgeService> service;
   std::unique_ptr<JudgeRoutes> routes;
   HeldEvaluations* evaluations = nullptr;
+  static constexpr const char* kReader = "reader"; ///< sees all
+  std::uint64_t owner_bytes = std::uint64_t{1} << 30U;
   std::size_t queue = 100, in_flight = 100, owners = 1;
   Rewards rewards;
   bool seed_from_batch = false;
@@ -53,6 +55,7 @@ struct JudgeFixture : ::testing::Test {
     setup.queue = queue;
     setup.in_flight = in_flight;
     setup.owners = owners;
+    setup.owner_bytes = owner_bytes;
     setup.rewards = rewards;
     setup.seed_from_batch = seed_from_batch;
     setup.speed_of_light = [](const tasks::Task&, const tasks::Evaluation& evaluation) {
@@ -69,7 +72,7 @@ struct JudgeFixture : ::testing::Test {
                                      const std::string& owner = "ann") const {
     auto exchange = std::make_shared<ExchangeFake>(method, target, body.dump());
     try {
-      routes->answer(exchange, parse_target(target).value(), owner);
+      routes->answer(exchange, parse_target(target).value(), {owner, owner == kReader});
     } catch (const UsageError&) { // as ServerApplication does
       exchange->reply({422, "{}"});
     }

@@ -1,0 +1,350 @@
+#include "harness/serve/http/connection.h"
+
+#include "harness/serve/http/connection_exchange.h"
+#include "harness/serve/http/reply_text.h"
+
+#include <algorithm>
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/write.hpp>
+#include <fmt/format.h>
+
+namespace winnow::harness {
+namespace {
+
+using boost::asio::ip::tcp;
+using boost::system::error_code;
+using std::chrono::steady_clock;
+
+constexpr std::size_t kHeadPiece = 4096, kBodyPiece = 65536;
+constexpr std::size_t kMostDrained = std::size_t{1} << 20U;
+constexpr std::string_view kHeadEnd = "\r\n\r\n";
+
+std::size_t piece_of(bool is_body) {
+  return is_body ? kBodyPiece : kHeadPiece;
+}
+
+} // namespace
+
+Connection::Connection(ServerState& state, tcp::socket socket)
+    : state_(state), socket_(std::move(socket)),
+      deadline_(steady_clock::now() + state.limits.stranger_time) {}
+
+Connection::~Connection() {
+  close();
+}
+
+void Connection::begin() {
+  state_.add_stranger(*this);
+  read_head();
+}
+
+void Connection::close() {
+  if (!alive_.exchange(false)) {
+    return;
+  }
+  waits_ = false;
+  drop_body();
+  state_.remove(*this);
+  drop_answer();
+  error_code ignored;
+  socket_.close(ignored);
+}
+
+void Connection::allow(std::chrono::milliseconds time) {
+  if (is_admitted()) {
+    deadline_ = steady_clock::now() + time;
+  }
+}
+
+void Connection::read_some(Read what) {
+  const std::size_t before = in_.size(), size = piece_of(what == Read::Body);
+  in_.resize(before + size);
+  socket_.async_read_some(
+      boost::asio::buffer(in_.data() + before, size),
+      [self = shared_from_this(), what, before](error_code error, std::size_t read) {
+        self->in_.resize(before + read);
+        if (error) {
+          self->close();
+        } else if (self->alive_) {
+          self->on_read(what);
+        }
+      });
+}
+
+void Connection::on_read(Read what) {
+  switch (what) {
+  case Read::Head:
+    read_head();
+    break;
+  case Read::Body:
+    read_body();
+    break;
+  case Read::Rest: // closing with unread bytes would take the answer away from the client
+    drained_ += in_.size();
+    in_.clear();
+    drained_ > kMostDrained ? close() : read_some(Read::Rest);
+    break;
+  }
+}
+
+void Connection::read_head() {
+  const std::size_t end = in_.find(kHeadEnd, scanned_);
+  const std::size_t size = end == std::string::npos ? in_.size() : end + kHeadEnd.size();
+  if (size > state_.limits.header_bytes) {
+    refuse(431, fmt::format("the header has more than {} bytes", state_.limits.header_bytes));
+  } else if (end == std::string::npos) {
+    scanned_ = in_.size() - std::min(in_.size(), kHeadEnd.size() - 1);
+    read_some(Read::Head);
+  } else {
+    const std::string text = in_.substr(0, size);
+    in_.erase(0, size);
+    scanned_ = 0;
+    take_head(text);
+  }
+}
+
+void Connection::take_head(std::string_view text) {
+  auto parsed = parse_request_head(text);
+  if (const HeadProblem* problem = std::get_if<HeadProblem>(&parsed)) {
+    refuse(problem->status, problem->error);
+    return;
+  }
+  head_ = std::get<RequestHead>(std::move(parsed));
+  keep_alive_ = head_.keep_alive;
+  Admission admission = state_.application.admit(head_.request);
+  if (admission.reply) {
+    answer_head(*std::move(admission.reply));
+  } else if (!state_.admit(*this, admission.owner)) {
+    refuse(503, "too many connections", 1);
+  } else {
+    begin_body();
+  }
+}
+
+void Connection::answer_head(HttpReply reply) {
+  keep_alive_ = keep_alive_ && is_admitted() && head_.body_end == BodyEnd::None;
+  send(std::move(reply));
+}
+
+void Connection::begin_body() {
+  body_.emplace(head_, state_.limits.body);
+  const std::size_t bytes = head_.body_end == BodyEnd::None     ? 0
+                            : head_.body_end == BodyEnd::Length ? head_.length
+                                                                : state_.limits.body.body_bytes;
+  if (body_->state() == BodyReader::State::TooLong) {
+    refuse_body();
+    return;
+  }
+  if (!state_.reserve_body(owner(), bytes)) {
+    refuse(503, "the server is reading too many bodies; send again", 1);
+    return;
+  }
+  reserved_ = bytes;
+  reserver_ = owner();
+  allow(state_.limits.body_time);
+  if (head_.expects_continue && bytes > 0) {
+    push(std::string("HTTP/1.1 100 Continue\r\n\r\n"));
+    write();
+  }
+  read_body();
+}
+
+void Connection::read_body() {
+  std::string_view bytes = in_;
+  const BodyReader::State state = body_->take(bytes);
+  in_.erase(0, in_.size() - bytes.size());
+  switch (state) {
+  case BodyReader::State::More:
+    read_some(Read::Body);
+    break;
+  case BodyReader::State::Done:
+    hand_over();
+    break;
+  default:
+    refuse_body();
+  }
+}
+
+void Connection::refuse_body() {
+  const BodyLimits& limits = state_.limits.body;
+  switch (body_->state()) {
+  case BodyReader::State::TooLong:
+    refuse(413,
+           fmt::format("the body has more than {} bytes; send fewer items", limits.body_bytes));
+    break;
+  case BodyReader::State::TooMuchAround:
+    refuse(431, fmt::format("the chunks have extensions of more than {} bytes, or trailers of more "
+                            "than {}",
+                            limits.extension_bytes, limits.trailer_bytes));
+    break;
+  default:
+    refuse(400, "the chunks of the body are malformed");
+  }
+}
+
+void Connection::hand_over() {
+  HttpRequest request = std::move(head_.request);
+  request.body = std::move(body_->body());
+  body_.reset();
+  if (in_.empty()) {
+    in_ = {}; // a held connection keeps no memory for reading
+  }
+  waits_ = true;
+  deadline_ = Time::max(); // the application bounds the wait
+  watch();
+  boost::asio::post(
+      state_.work, [self = shared_from_this(),
+                    exchange = make_exchange(shared_from_this(), std::move(request))]() mutable {
+        ServerState& state = self->state_;
+        state.application.handle(std::exchange(exchange, nullptr));
+        boost::asio::post(state.io, [self = std::move(self)] { self->release_body(); });
+      });
+}
+
+void Connection::release_body() {
+  state_.release_body(reserver_, std::exchange(reserved_, 0));
+}
+
+/// A body that was not handed over.
+void Connection::drop_body() {
+  if (body_) {
+    body_.reset();
+    release_body();
+  }
+}
+
+/// Notices that the client goes while its request waits.
+void Connection::watch() {
+  socket_.async_wait(tcp::socket::wait_read, [weak = weak_from_this()](error_code error) {
+    const auto self = weak.lock();
+    if (!self || !self->waits_ || error) {
+      return;
+    }
+    char byte = 0;
+    error_code peeked;
+    self->socket_.receive(boost::asio::buffer(&byte, 1), tcp::socket::message_peek, peeked);
+    if (peeked) { // otherwise the next request has come early, and waits
+      self->close();
+    }
+  });
+}
+
+/// Answers and closes, because the rest of the request was not read.
+void Connection::refuse(HttpReply reply) {
+  keep_alive_ = false;
+  send(std::move(reply));
+}
+
+void Connection::refuse(int status, const std::string& error, int retry_after_s) {
+  refuse(failure(status, error, retry_after_s));
+}
+
+void Connection::send(HttpReply reply) {
+  waits_ = false;
+  drop_body();
+  const ServerState::Buffer body =
+      reply.page ? reply.page : std::make_shared<const std::string>(std::move(reply.body));
+  push(head_of(reply, fmt::format("Content-Length: {}", body->size()), keep_alive_));
+  push(body);
+  finish();
+}
+
+void Connection::begin_lines() {
+  lines_end_ = steady_clock::now() + state_.limits.lines_time;
+  push(head_of({200, {}, "application/x-ndjson"}, "Transfer-Encoding: chunked", keep_alive_));
+  write();
+}
+
+void Connection::add_line(const std::string& line) {
+  push(fmt::format("{:x}\r\n{}\n\r\n", line.size() + 1, line));
+  if (unsent_ > state_.limits.unsent_bytes || steady_clock::now() > lines_end_) {
+    close();
+  }
+  write();
+}
+
+void Connection::end_lines() {
+  waits_ = false;
+  push(std::string("0\r\n\r\n"));
+  finish();
+}
+
+void Connection::abandon() {
+  if (waits_) {
+    close();
+  }
+}
+
+void Connection::push(ServerState::Buffer bytes) {
+  if (!alive_ || bytes->empty()) {
+    return;
+  }
+  if (out_.empty() && !body_) {
+    allow(state_.limits.write_time);
+  }
+  unsent_ += bytes->size();
+  state_.hold(bytes);
+  out_.push_back(std::move(bytes));
+  state_.bound_answers();
+}
+
+void Connection::finish() {
+  finishes_ = true;
+  write();
+}
+
+void Connection::write() {
+  if (writing_ || !alive_) {
+    return;
+  }
+  if (out_.empty()) {
+    if (std::exchange(finishes_, false)) {
+      next();
+    } else if (waits_) {
+      deadline_ = Time::max();
+    }
+    return;
+  }
+  writing_ = true;
+  boost::asio::async_write(
+      socket_, boost::asio::buffer(*out_.front()),
+      [self = shared_from_this(), sent = out_.front()](error_code error, std::size_t) {
+        self->on_written(static_cast<bool>(error));
+      });
+}
+
+void Connection::on_written(bool failed) {
+  writing_ = false;
+  if (failed || !alive_) {
+    close();
+    return;
+  }
+  unsent_ -= out_.front()->size();
+  state_.release(out_.front());
+  out_.pop_front();
+  write();
+}
+
+void Connection::drop_answer() {
+  for (const ServerState::Buffer& bytes : out_) {
+    state_.release(bytes);
+  }
+  out_.clear();
+  unsent_ = 0;
+}
+
+void Connection::next() {
+  if (keep_alive_ && !state_.stopping) {
+    allow(state_.limits.idle_time);
+    read_head();
+    return;
+  }
+  deadline_ = std::min(deadline_, steady_clock::now() + state_.limits.drain_time);
+  error_code ignored;
+  socket_.shutdown(tcp::socket::shutdown_send, ignored);
+  in_.clear();
+  read_some(Read::Rest);
+}
+
+} // namespace winnow::harness

@@ -1,0 +1,106 @@
+// What one owner of `winnow serve` may see of a store: temporary views and tables of the connection
+// that have the names of the store's own, so that no query can pass them by.
+#include "store/run_store_state.h"
+
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace winnow::store {
+namespace {
+
+/// Tables that show nothing about anybody.
+const std::set<std::string> kWhole{"verdicts", "stages", "ceilings"};
+
+/// By table: which rows belong to the owner. A table that is not here shows nothing.
+const std::map<std::string, const char*> kOwnRows{
+    {"candidates", "id IN (SELECT id FROM own_candidates)"},
+    {"variants", "candidate_id IN (SELECT id FROM own_candidates)"},
+    {"evaluations", "candidate_id IN (SELECT id FROM own_candidates)"},
+    {"cases", "evaluation_id IN (SELECT id FROM own_evaluations)"},
+    {"sample_series",
+     "case_id IN (SELECT id FROM main.cases WHERE evaluation_id IN (SELECT id FROM "
+     "own_evaluations))"},
+    {"builds", "id IN (SELECT build_id FROM own_evaluations)"},
+    {"kernel_files", "id IN (SELECT kernel_file_id FROM own_candidates)"},
+    {"tasks", "id IN (SELECT task_id FROM own_candidates)"},
+    {"runs", "id IN (SELECT run_id FROM own_candidates)"},
+    {"environments", "run_id IN (SELECT run_id FROM own_candidates)"},
+    {"leaderboard_groups", "task_id IN (SELECT task_id FROM own_candidates)"}};
+
+constexpr const char* kOwnTables =
+    "CREATE TEMP TABLE own_candidates (id INTEGER PRIMARY KEY, run_id, task_id, kernel_file_id);"
+    "CREATE INDEX own_files ON own_candidates (kernel_file_id);"
+    "CREATE INDEX own_tasks ON own_candidates (task_id);"
+    "CREATE INDEX own_runs ON own_candidates (run_id);"
+    "CREATE TEMP TABLE own_evaluations (id INTEGER PRIMARY KEY, build_id);"
+    "CREATE INDEX own_builds ON own_evaluations (build_id);"
+    "CREATE TEMP TABLE standings (group_id, kernel_file_id, evaluation_id, speedup, speedup_low, "
+    "speedup_high, PRIMARY KEY (group_id, kernel_file_id)) WITHOUT ROWID;"
+    "CREATE INDEX temp.own_speedup ON standings (group_id, speedup DESC, evaluation_id, "
+    "speedup_high);"
+    "CREATE INDEX temp.own_low ON standings (group_id, speedup_low);"
+    "CREATE INDEX temp.own_high ON standings (group_id, speedup_high, speedup, evaluation_id);"
+    "CREATE INDEX temp.own_standing ON standings (evaluation_id);";
+
+/// The store's standings have a kernel file once, with its first evaluation, which may be another
+/// owner's. These have the owner's first one.
+constexpr const char* kRefill =
+    "DELETE FROM own_candidates; DELETE FROM own_evaluations; DELETE FROM temp.standings;"
+    "INSERT INTO own_candidates SELECT id, run_id, task_id, kernel_file_id FROM main.candidates "
+    "WHERE id IN (SELECT j.candidate_id FROM main.judge_items AS i JOIN main.judge_jobs AS j "
+    "ON j.job = i.job WHERE i.owner = {0});"
+    "INSERT INTO own_evaluations SELECT id, build_id FROM main.evaluations WHERE candidate_id IN "
+    "(SELECT id FROM own_candidates);"
+    "INSERT INTO temp.standings SELECT g.id, x.kernel_file_id, min(x.evaluation_id), x.speedup, "
+    "x.speedup_low, x.speedup_high FROM eligible_evaluations AS x JOIN main.leaderboard_groups AS "
+    "g ON coalesce(g.run_id, 0) IN (0, x.run_id) AND g.task_id = x.task_id AND g.device = x.device "
+    "AND g.device_name = x.device_name AND g.evaluator_version = x.evaluator_version "
+    "AND g.unranked = x.unranked GROUP BY g.id, x.kernel_file_id;";
+
+std::string quoted(const std::string& text) {
+  std::string literal = "'";
+  for (const char c : text) {
+    literal += c == '\'' ? "''" : std::string(1, c);
+  }
+  return literal + "'";
+}
+
+std::string shadows_of(const Database& database) {
+  constexpr std::string_view kCreateView = "CREATE VIEW";
+  std::string script = kOwnTables;
+  Query query(database, "SELECT type, name, sql FROM main.sqlite_master WHERE type IN ('table', "
+                        "'view') AND name NOT LIKE 'sqlite_%' ORDER BY type, rowid");
+  while (query.next()) {
+    const std::string name = query.text("name");
+    if (query.text("type") == "view") {
+      script += "CREATE TEMP VIEW" + query.text("sql").substr(kCreateView.size()) + ";";
+    } else if (name != "standings" && !kWhole.contains(name)) {
+      const auto own = kOwnRows.find(name);
+      script += fmt::format("CREATE TEMP VIEW {0} AS SELECT * FROM main.{0} WHERE {1};", name,
+                            own == kOwnRows.end() ? "0" : own->second);
+    }
+  }
+  return script;
+}
+
+} // namespace
+
+void RunStore::show_only(const std::string& owner) {
+  Database& database = state_->database;
+  const std::string script = database.read([&] {
+    Query known(database, "SELECT 1 FROM temp.sqlite_master WHERE name = 'own_candidates'");
+    return (known.next() ? "" : shadows_of(database)) +
+           fmt::format(fmt::runtime(kRefill), quoted(owner));
+  });
+  try { // temporary tables are written to, the store is not
+    database.execute_script("PRAGMA query_only = OFF; BEGIN; " + script +
+                            " COMMIT; PRAGMA query_only = ON;");
+  } catch (...) {
+    database.execute_script("ROLLBACK; PRAGMA query_only = ON;");
+    throw;
+  }
+}
+
+} // namespace winnow::store
