@@ -117,12 +117,11 @@ JudgeService::Planned JudgeService::plan(const JudgeItem& item, const Asked& ask
     planned.text = kernel.text ? *std::move(kernel.text) : item.text;
   }
   const auto asked = evaluation_request(planned.task, planned.text, planned.options);
-  planned.accepted.job = sha256_hex(
-      fmt::format("{} {} {} {} {} {}{}{}", asked_for.owner, setup_.run, setup_.device_kind,
-                  setup_.device_name, evaluators::request_id(asked, 0),
-                  request.fresh ? random_name() : std::string(),
-                  request.max_variants > 1 ? fmt::format(" {}", request.max_variants) : "",
-                  item.bad_reply.empty() ? "" : " unread"));
+  planned.accepted.job = sha256_hex(fmt::format(
+      "{} {} {} {} {} {}{}{}", asked_for.owner, setup_.run, setup_.device_kind, setup_.device_name,
+      evaluators::request_id(asked, 0), request.fresh ? random_name() : std::string(),
+      request.max_variants > 1 ? fmt::format(" {}", request.max_variants) : "",
+      item.bad_reply.empty() ? "" : " unread"));
   const std::optional<store::JudgeJob> known = requests_.find_job(planned.accepted.job);
   planned.has_evaluation = !planned.bad_reply.empty() || (known && known->has_evaluation);
   planned.accepted.state = planned.has_evaluation ? "done" : "queued";
