@@ -9,11 +9,27 @@
 #include <system_error>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace winnow {
 namespace fs = std::filesystem;
 namespace {
+
+bool is_writable(const fs::path& folder) {
+  return access(folder.c_str(), W_OK | X_OK) == 0;
+}
+
+/// For files that may be lost. Sandboxes of other programs often leave one of these only.
+fs::path scratch_folder() {
+  for (const fs::path& folder : {"/tmp", "/var/tmp", "/dev/shm"}) {
+    if (is_writable(folder)) {
+      return folder;
+    }
+  }
+  std::error_code none;
+  return fs::current_path(none);
+}
 
 /// The folder `winnow` of one of the XDG base directories; `under_home` is that one's default.
 fs::path users_place(const char* variable, const char* under_home, const char* kind) {
@@ -25,7 +41,19 @@ fs::path users_place(const char* variable, const char* under_home, const char* k
   if (home != nullptr && *home == '/') {
     return fs::path(home) / under_home / "winnow";
   }
-  return fmt::format("/tmp/winnow-{}-{}", kind, getuid());
+  return scratch_folder() / fmt::format("winnow-{}-{}", kind, getuid());
+}
+
+/// Where the home cannot be written to. Throws Error if somebody else has made the folder.
+fs::path make_scratch_cache() {
+  const fs::path path = scratch_folder() / fmt::format("winnow-cache-{}", getuid());
+  struct stat made {};
+  if ((mkdir(path.c_str(), S_IRWXU) != 0 && errno != EEXIST) || lstat(path.c_str(), &made) != 0 ||
+      !S_ISDIR(made.st_mode) || made.st_uid != getuid() || !is_writable(path)) {
+    throw Error(path.string() + ": cannot be made, or belongs to somebody else",
+                "set XDG_CACHE_HOME to a directory that can be written");
+  }
+  return path;
 }
 
 fs::path installed_data() {
@@ -104,9 +132,9 @@ void write_file_atomic(const fs::path& path, std::string_view bytes) {
 }
 
 TemporaryDirectory::TemporaryDirectory(std::string_view prefix) {
-  const char* base = std::getenv("TMPDIR");
-  std::string pattern =
-      fmt::format("{}/winnow-{}-XXXXXX", base != nullptr && *base != 0 ? base : "/tmp", prefix);
+  const char* given = std::getenv("TMPDIR");
+  const std::string base = given != nullptr && *given != 0 ? given : scratch_folder().string();
+  std::string pattern = fmt::format("{}/winnow-{}-XXXXXX", base, prefix);
   if (mkdtemp(pattern.data()) == nullptr) {
     throw Error(
         fmt::format("{}: cannot create a temporary directory: {}", pattern, std::strerror(errno)),
@@ -124,10 +152,12 @@ fs::path cache_directory() {
   fs::path path = users_place("XDG_CACHE_HOME", ".cache", "cache");
   std::error_code code;
   fs::create_directories(path, code);
-  if (code) {
-    throw Error(
-        fmt::format("{}: cannot create the cache directory: {}", path.string(), code.message()),
-        "set XDG_CACHE_HOME to a directory that can be written");
+  if (code || !is_writable(path)) {
+    if (std::getenv("XDG_CACHE_HOME") == nullptr) {
+      return make_scratch_cache();
+    }
+    throw Error(path.string() + ": the cache directory cannot be created or written to",
+                "set XDG_CACHE_HOME to a directory that can be written");
   }
   fs::permissions(path, fs::perms::owner_all, code);
   return path;

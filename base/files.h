@@ -43,7 +43,8 @@ bool is_file(const std::filesystem::path& path);
 /// A new directory with mode 0700. The destructor removes the directory with its contents.
 class TemporaryDirectory {
 public:
-  /// Creates winnow-PREFIX-XXXXXX in $TMPDIR or, if that is not set, in /tmp.
+  /// Creates winnow-PREFIX-XXXXXX in $TMPDIR or, if that is not set, in the first of /tmp,
+  /// /var/tmp, /dev/shm and the working directory that can be written to.
   explicit TemporaryDirectory(std::string_view prefix);
   ~TemporaryDirectory();
   TemporaryDirectory(const TemporaryDirectory&) = delete; // one owner per directory
@@ -55,7 +56,8 @@ private:
   std::filesystem::path path_;
 };
 
-/// $XDG_CACHE_HOME/winnow or ~/.cache/winnow; without a home, /tmp/winnow-cache-UID. Creates the
+/// $XDG_CACHE_HOME/winnow or ~/.cache/winnow; without a home that can be written to,
+/// /tmp/winnow-cache-UID, or the same in another place as for TemporaryDirectory. Creates the
 /// directory and sets its mode to 0700.
 std::filesystem::path cache_directory();
 

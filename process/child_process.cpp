@@ -11,7 +11,6 @@
 
 #include <poll.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 
 namespace winnow::process {
@@ -45,6 +44,25 @@ int poll_timeout(Clock::time_point until) {
   return static_cast<int>(std::clamp(left, milliseconds{0}, kLongestPoll).count());
 }
 
+/// write() to a pipe. The end of its reader is EPIPE for this thread, and no SIGPIPE for the
+/// program.
+ssize_t write_to_pipe(int pipe, std::string_view bytes) {
+  sigset_t broken, before, pending;
+  sigemptyset(&broken);
+  sigaddset(&broken, SIGPIPE);
+  sigpending(&pending);
+  pthread_sigmask(SIG_BLOCK, &broken, &before);
+  const ssize_t count = ::write(pipe, bytes.data(), bytes.size());
+  const int error = errno;
+  if (count < 0 && error == EPIPE && sigismember(&pending, SIGPIPE) == 0) {
+    const timespec now{};
+    sigtimedwait(&broken, nullptr, &now);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
+  return count;
+}
+
 double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
 }
@@ -54,7 +72,8 @@ double seconds(const timeval& time) {
 struct ChildProcess::State {
   explicit State(const Command& command)
       : limits(command.limits), signals_as_exit_codes(command.signals_as_exit_codes),
-        own_group(command.own_group), has_keeper(command.has_keeper), start(Clock::now()), process(spawn(command)) {}
+        own_group(command.own_group), has_keeper(command.has_keeper), start(Clock::now()),
+        process(spawn(command)) {}
 
   ProcessLimits limits;
   bool signals_as_exit_codes;
@@ -159,8 +178,7 @@ bool ChildProcess::State::read_some(UniqueFd& fd, std::string& buffer) {
 }
 
 void ChildProcess::State::write_some() {
-  const ssize_t count =
-      send(process.in.get(), to_write.data(), to_write.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  const ssize_t count = write_to_pipe(process.in.get(), to_write);
   if (count >= 0) {
     to_write.remove_prefix(static_cast<std::size_t>(count));
   } else if (errno != EINTR && errno != EAGAIN) {

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <seccomp.h>
 #include <sys/mman.h>
 
 namespace winnow::process {
@@ -247,6 +248,26 @@ TEST(ChildProcess, IsStartedFromManyThreadsAtOnce) {
     threads[i].join();
     EXPECT_EQ(answers[i], std::to_string(i));
   }
+}
+
+/// As in the sandboxes of some coding agents.
+void refuse_sockets() {
+  scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+  for (const char* name : {"socket", "socketpair", "sendto", "sendmsg", "sendmmsg"}) {
+    seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), seccomp_syscall_resolve_name(name), 0);
+  }
+  ASSERT_EQ(seccomp_load(filter), 0);
+  seccomp_release(filter);
+}
+
+TEST(ChildProcessDeathTest, NeedsNoSockets) {
+  EXPECT_EXIT(
+      {
+        refuse_sockets();
+        const ChildResult result = run_child(shell("cat"), std::string(1'000'000, 'x'));
+        std::exit(result.out.size() == 1'000'000 ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
 }
 
 } // namespace

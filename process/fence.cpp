@@ -56,8 +56,7 @@ void set_option(Fence& fence, std::string_view name, std::string_view value) {
 } // namespace
 
 bool has_keeper(Isolation level, const SandboxPolicy& policy) {
-  return level == Isolation::Rlimits ||
-         (level == Isolation::LandlockSeccomp && policy.may_spawn);
+  return level == Isolation::Rlimits || (level == Isolation::LandlockSeccomp && policy.may_spawn);
 }
 
 std::vector<std::string> fence_options(const Fence& fence) {

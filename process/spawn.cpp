@@ -12,7 +12,6 @@
 
 #include <fcntl.h>
 #include <spawn.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 
 namespace winnow::process {
@@ -205,9 +204,9 @@ SpawnedProcess spawn(const Command& command) {
   }
   SpawnedProcess process;
   int pair[2];
-  check_errno(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0, "socketpair");
-  process.in.reset(pair[0]);
-  const UniqueFd child_in(pair[1]);
+  check_errno(pipe2(pair, O_CLOEXEC) == 0, "pipe2");
+  process.in.reset(pair[1]);
+  const UniqueFd child_in(pair[0]);
   check_errno(pipe2(pair, O_CLOEXEC) == 0, "pipe2");
   process.out.reset(pair[0]);
   const UniqueFd child_out(pair[1]);
@@ -217,7 +216,6 @@ SpawnedProcess spawn(const Command& command) {
   for (const UniqueFd* fd : {&process.in, &process.out, &process.err}) {
     set_nonblocking(*fd);
   }
-  shutdown(process.in.get(), SHUT_RD); // stdin is used in one direction only
 
   std::vector<InheritedFd> fds{{child_in.get(), 0}, {child_out.get(), 1}, {child_err.get(), 2}};
   fds.insert(fds.end(), command.fds.begin(), command.fds.end());

@@ -9,7 +9,7 @@ namespace winnow::process {
 struct SpawnedProcess {
   int pid = -1;
   UniqueFd pidfd; ///< empty on kernels before 5.3 and where a container forbids pidfds
-  UniqueFd in;    ///< a socket, because send(MSG_NOSIGNAL) spares the caller SIGPIPE
+  UniqueFd in;    ///< a pipe, because some sandboxes forbid sockets
   UniqueFd out;
   UniqueFd err;
 };
