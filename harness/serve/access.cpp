@@ -7,6 +7,7 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -73,10 +74,28 @@ std::vector<std::string> words_of(std::string_view line) {
   return words;
 }
 
+/// Owners' names go to terminals, logs and the store. `local` has what was sent without tokens.
+void check_name(const std::string& owner) {
+  constexpr std::size_t kMaxBytes = 64;
+  const bool is_plain = std::all_of(owner.begin(), owner.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-';
+  });
+  if (!is_plain || owner.empty() || owner.size() > kMaxBytes || owner == kLocal) {
+    throw UsageError("the name of an owner is no plain word, or it is 'local'",
+                     "use up to 64 letters, digits, '.', '_' and '-'");
+  }
+}
+
 } // namespace
+
+std::size_t Access::owners() const {
+  const std::size_t all = std::max<std::size_t>(owners_.size(), 1);
+  return all > 1 && has_board_ ? all - 1 : all;
+}
 
 void Access::add(Client client, const std::string& token) {
   const std::string& owner = client.owner;
+  check_name(owner);
   if (token.size() < kMinTokenBytes) {
     throw UsageError(
         fmt::format("the token of '{}' has fewer than {} characters", owner, kMinTokenBytes),
@@ -133,6 +152,7 @@ void Access::add_line(const std::vector<std::string>& words) {
 
 void Access::add_board_file(const std::filesystem::path& file) {
   add({kBoard, true}, std::string(trim(private_text(file))));
+  has_board_ = true;
 }
 
 void Access::let_all_read() {

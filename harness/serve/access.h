@@ -22,7 +22,8 @@ struct Client {
 class Access {
 public:
   Access() = default; ///< without a token everybody is let in, under the name "local"
-  /// Throws UsageError for a token that is too short, or that another owner has.
+  /// Throws UsageError for a token that is too short, or that another owner has, and for a name
+  /// that is no plain word.
   void add(Client client, const std::string& token);
   /// A token a line, with the name of its owner before it if there are several: "alice TOKEN".
   /// Empty lines and lines that begin with # do not count. "alice TOKEN reads_all" marks an owner
@@ -35,7 +36,8 @@ public:
   void add_variable(const std::string& name);
 
   bool has_tokens() const { return !owners_.empty(); }
-  std::size_t owners() const { return has_tokens() ? owners_.size() : 1; }
+  /// That send kernels: the owner of add_board_file() does not count beside others.
+  std::size_t owners() const;
   void let_all_read(); ///< every owner sees all
   /// The client with the token in an Authorization field: "Bearer TOKEN", or "Basic ..." with the
   /// token as the password. nullopt: there is no such token. Takes the same time for all wrong
@@ -50,6 +52,7 @@ private:
     std::string digest; ///< SHA-256 of the token
   };
   std::vector<Owner> owners_;
+  bool has_board_ = false;
 };
 
 } // namespace winnow::harness
