@@ -23,6 +23,10 @@ protected:
     formatter_->format(message, formatted);
     std::string line(formatted.data(), formatted.size());
     cut_secrets(line);
+    // So that no text within the message looks like a message.
+    for (std::size_t end = line.find('\n'); end < line.size() - 1; end = line.find('\n', end + 1)) {
+      line.insert(end + 1, "  ");
+    }
     if (is_terminal_) { // the message replaces the status line of a run, which is then drawn again
       std::cerr << erase_line;
     }

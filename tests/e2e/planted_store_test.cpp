@@ -142,6 +142,15 @@ TEST_F(PlantedStore, AnotherMachinesStoreIsRefusedAsItIs) {
   EXPECT_EQ(run_winnow({"resume", "resume", "--store", moved}).exit_code, 0) << "here it is known";
 }
 
+TEST_F(PlantedStore, ATaskThatItNamesIsOneOfTheCatalogue) {
+  const std::string task = project_folder() / "tasks/catalogue/blas/axpy";
+  SQLite::Database(store_, SQLite::OPEN_READWRITE)
+      .exec(fmt::format("UPDATE tasks SET name = '{}' WHERE name = 'reduce_sum'", task));
+  const ProgramResult refused = winnow({"reverify", "--device", "cpu"});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("no task '" + task + "'"));
+}
+
 TEST_F(PlantedStore, DamagedJsonIsNamedByTableRowAndColumn) {
   SQLite::Database database(store_, SQLite::OPEN_READWRITE);
   database.exec("PRAGMA ignore_check_constraints = ON");
