@@ -1,5 +1,7 @@
 #include "agents/endpoint_config.h"
 #include "agents/endpoint_setup.h"
+#include "agents/http/url.h"
+#include "agents/keys/secret_shapes.h"
 #include "agents/live_endpoint.h"
 #include "agents/providers.h"
 #include "agents/record/replay_endpoint.h"
@@ -7,7 +9,6 @@
 #include "base/text.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <system_error>
 
@@ -45,23 +46,6 @@ void check_numbers(const EndpointConfig& config) {
           fmt::format("retry_base_seconds is {}; expected 0 or more", config.retry_base_seconds));
 }
 
-/// Rejects headers that may carry secrets, because the configuration is stored with every run.
-void check_headers(const EndpointConfig& config) {
-  for (const std::string& header : config.extra_headers) {
-    const std::size_t colon = header.find(':');
-    require(colon != std::string::npos && colon > 0 &&
-                header.find_first_of("\r\n") == std::string::npos,
-            "each item of extra_headers must have the form \"Name: value\"");
-    std::string name = header.substr(0, colon);
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    const bool secret = name == "authorization" || name == "cookie" || name.ends_with("api-key");
-    require(!secret, fmt::format("extra_headers must not hold '{}': set the key with api_key_env, "
-                                 "api_key_cmd or api_key_file",
-                                 name));
-  }
-}
-
 void check_words(const EndpointConfig& config) {
   const std::vector<std::string> efforts{"none", "minimal", "low", "medium",
                                          "high", "xhigh",   "max"};
@@ -90,7 +74,7 @@ std::unique_ptr<ModelEndpoint> make_endpoint(const EndpointConfig& configured) {
   resolve_provider(config);
   check_numbers(config);
   check_words(config);
-  check_headers(config);
+  refuse_secrets(config);
   if (config.kind == "replay") {
     if (const Availability found = probe_replay(config); !found.ok) {
       throw UsageError(fmt::format("the replay endpoint cannot be used: {}", found.why),
@@ -100,6 +84,21 @@ std::unique_ptr<ModelEndpoint> make_endpoint(const EndpointConfig& configured) {
                                             config.replay_latency_scale);
   }
   return std::make_unique<LiveEndpoint>(config, std::make_shared<HttpClient>());
+}
+
+std::string endpoint_warning(const EndpointConfig& configured) {
+  EndpointConfig config = configured;
+  resolve_provider(config);
+  if (config.kind == "replay") {
+    return {};
+  }
+  const UrlParts url = *parse_url(base_url_of(config));
+  if (url.scheme != "http" || is_loopback(url.host)) {
+    return {};
+  }
+  return fmt::format("the key goes unencrypted to {}: whoever is on the way can read it and change "
+                     "the answers; use https://, or a tunnel to this machine",
+                     url.shown);
 }
 
 Availability probe_endpoint(const EndpointConfig& configured) {

@@ -92,5 +92,15 @@ TEST(ProbeEndpoint, SaysWhatIsMissingWithoutCalling) {
   EXPECT_TRUE(probe_endpoint(config).ok);
 }
 
+TEST(EndpointWarning, TellsThatAKeyGoesUnencryptedToAnotherMachine) {
+  EXPECT_THAT(endpoint_warning(config_for("http://gpu.example.com:8000/v1")),
+              HasSubstr("the key goes unencrypted to gpu.example.com:8000/v1"));
+  EXPECT_THAT(endpoint_warning(config_for("http://127.evil.example/v1")), HasSubstr("unencrypted"));
+  for (const char* url : {"https://gpu.example.com/v1", "http://localhost:8000/v1",
+                          "http://127.0.0.2/v1", "http://[::1]:8000/v1"}) {
+    EXPECT_EQ(endpoint_warning(config_for(url)), "") << url;
+  }
+}
+
 } // namespace
 } // namespace winnow::agents

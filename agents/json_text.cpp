@@ -1,6 +1,7 @@
 #include "agents/json_text.h"
 
 #include "base/error.h"
+#include "base/secrets.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -57,7 +58,8 @@ nlohmann::json parse_untrusted_json(std::string_view text) {
   } catch (const nlohmann::json::exception& failure) {
     // The message has the form "[json.exception.parse_error.101] parse error at line 1, column 1:
     // ..."
-    std::string_view what = failure.what();
+    const std::string all = without_secrets(failure.what()); // it quotes the text
+    std::string_view what = all;
     what.remove_prefix(std::min(what.find("] ") + 2, what.size()));
     throw Error(fmt::format("not JSON: {}", what.substr(0, 200)));
   } catch (const std::bad_alloc&) {

@@ -7,6 +7,7 @@
 #include "agents/reply_schema.h"
 #include "base/error.h"
 #include "base/json_dump.h"
+#include "base/secrets.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -22,8 +23,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-/// Shorter keys ("none", "ollama") are words that occur in answers.
-constexpr std::size_t kShortestKeyToCut = 6;
 /// A low guess, so that the number of tokens is overestimated.
 constexpr std::int64_t kBytesPerToken = 3;
 constexpr std::int64_t kCompletionTokens = 2048; ///< estimate if max_output_tokens is not set
@@ -54,6 +53,14 @@ std::int64_t estimated_tokens(const ModelRequest& request) {
   }
   return static_cast<std::int64_t>(bytes) / kBytesPerToken +
          (request.max_output_tokens > 0 ? request.max_output_tokens : kCompletionTokens);
+}
+
+/// An endpoint may repeat the key in any text of its answer.
+void cut_secrets(ModelReply& reply) {
+  for (std::string* text :
+       {&reply.text, &reply.error, &reply.finish_reason, &reply.model, &reply.request_id}) {
+    winnow::cut_secrets(*text);
+  }
 }
 
 Gate::End trouble_of(const FailedAttempt& attempt) {
@@ -165,7 +172,7 @@ void LiveEndpoint::cancel_all() {
 
 EndpointHealth LiveEndpoint::health() const {
   EndpointHealth health = gate_.health(Clock::now());
-  redact(health.why);
+  winnow::cut_secrets(health.why);
   return health;
 }
 
@@ -327,8 +334,7 @@ void LiveEndpoint::finish(Call& call, ModelReply reply) {
   if (reply.model.empty()) {
     reply.model = call.request.model;
   }
-  redact(reply.error);
-  redact(reply.text);
+  cut_secrets(reply);
   call.done(std::move(reply));
   // Held during the wake-up, because the destructor waits for this lock.
   const std::lock_guard lock(mutex_);
@@ -346,16 +352,6 @@ std::string LiveEndpoint::hint(long status, const std::string& model) const {
     return fmt::format("; check base_url and the model '{}'", model);
   }
   return status >= 300 && status < 400 ? "; redirects are not followed: correct base_url" : "";
-}
-
-void LiveEndpoint::redact(std::string& text) const {
-  const std::string& key = key_.value;
-  if (key.size() < kShortestKeyToCut) {
-    return;
-  }
-  for (std::size_t at = text.find(key); at != std::string::npos; at = text.find(key, at)) {
-    text.replace(at, key.size(), "[key]");
-  }
 }
 
 } // namespace winnow::agents

@@ -16,7 +16,7 @@ namespace winnow::agents {
 
 /// A provider or server that speaks one of the wire formats. Only this object and the header of
 /// requests to its base URL contain the key. If an endpoint repeats the key in an answer or error,
-/// the key is cut out.
+/// the key is cut out (base/secrets.h).
 class LiveEndpoint final : public ModelEndpoint {
 public:
   /// Throws UsageError for a URL, key or number that cannot work. Several endpoints may share a
@@ -44,7 +44,6 @@ private:
   bool repair(Call& call, const ModelReply& reply);
   void finish(Call& call, ModelReply reply);
   std::string hint(long status, const std::string& model) const;
-  void redact(std::string& text) const;
 
   EndpointConfig config_;
   const WireFormat& format_;

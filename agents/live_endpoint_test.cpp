@@ -367,5 +367,32 @@ TEST(LiveEndpoint, WaitsLongerForTheFirstTokenThanForTheNext) {
   EXPECT_THAT(ask(config).error, HasSubstr("no token came for 50 ms"));
 }
 
+TEST(LiveEndpoint, CutsTheKeyOutOfEveryFieldOfAnAnswer) {
+  const std::string body = R"({"id": "KEY", "model": "m-KEY", "system_fingerprint": "KEY", )"
+                           R"("choices": [{"index": 0, "finish_reason": "stopKEY", "message": )"
+                           R"({"role": "assistant", "content": "say \u0073KEY_TAIL"}}]})";
+  std::string with_key = body;
+  with_key.replace(with_key.find("KEY_TAIL"), 8, kTestKey.substr(1)); // its first letter is escaped
+  for (std::size_t at = with_key.find("KEY"); at != std::string::npos; at = with_key.find("KEY")) {
+    with_key.replace(at, 3, kTestKey);
+  }
+  const Exchange done = exchange({tests::with_header(
+      tests::raw_reply(200, with_key, "application/json"), "x-request-id", "r-" + kTestKey)});
+  const ModelReply& reply = done.reply;
+  EXPECT_EQ(reply.status, ModelReply::Status::Ok) << reply.error;
+  EXPECT_EQ(reply.text, "say [key]");
+  EXPECT_EQ(reply.model, "m-[key]");
+  EXPECT_EQ(reply.request_id, "r-[key]");
+  EXPECT_EQ(reply.finish_reason, "stop[key]");
+}
+
+TEST(LiveEndpoint, AMessageThatIsCutLeavesNoHalfOfTheKey) {
+  for (const std::size_t before : {270U, 290U, 1190U}) {
+    const Exchange done = exchange(
+        {error_reply(401, std::string(before, ' ') + "x" + std::string(before, 'x') + kTestKey)});
+    EXPECT_THAT(done.reply.error, Not(HasSubstr("sk-sec"))) << before;
+  }
+}
+
 } // namespace
 } // namespace winnow::agents

@@ -4,9 +4,11 @@
 #include "base/packing.h"
 #include "base/parallel.h"
 #include "base/recent.h"
+#include "base/secrets.h"
 #include "base/text.h"
 #include "base/text/toml.h"
 
+#include <chrono>
 #include <filesystem>
 
 #include <gmock/gmock.h>
@@ -15,6 +17,7 @@
 namespace winnow {
 namespace {
 
+using testing::HasSubstr;
 using testing::StartsWith;
 
 TEST(Packing, EncodesThePublishedVectors) {
@@ -180,6 +183,79 @@ TEST(AtomicFile, ReplacesOnlyWhatIsWhole) {
   file.commit();
   EXPECT_EQ(read_file(path, 100), "one two");
   EXPECT_THROW(AtomicFile(directory.path() / "none" / "b.txt"), Error);
+}
+
+TEST(Digest, ComputesAnHmac) { // RFC 4231, test case 2
+  EXPECT_EQ(hmac_sha256_hex("Jefe", "what do ya want for nothing?"),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+}
+
+TEST(Text, ShowsWhatATerminalWouldObeyOrHide) {
+  EXPECT_EQ(visible("plain\n\ttext \u00e9\u4e2d\U0001F600"),
+            "plain\n\ttext \u00e9\u4e2d\U0001F600");
+  EXPECT_EQ(visible("\x1b[2J\r\x07\x7f"), "\\u001b[2J\\u000d\\u0007\\u007f");
+  EXPECT_EQ(visible("\u009b31m"), "\\u009b31m");
+  EXPECT_EQ(visible("a\u202eb\u2066c\u200bd\ufeff\u200f"),
+            "a\\u202eb\\u2066c\\u200bd\\ufeff\\u200f");
+  EXPECT_EQ(visible("\U000E0041"), "\\udb40\\udc41") << "a tag, as JSON writes it";
+  EXPECT_EQ(visible("\x9b\xff"), "\\x9b\\xff");
+  EXPECT_EQ(visible(std::string_view("\0", 1)), "\\u0000");
+}
+
+TEST(Secrets, AreCutOutInLinearTime) {
+  keep_secret("sk-one-0123456789");
+  keep_secret("sk-one-0123456789-longer");
+  keep_secret("none");
+  EXPECT_EQ(without_secrets("a sk-one-0123456789, sk-one-0123456789-longer none"),
+            "a [key], [key] none");
+  std::string many;
+  for (int i = 0; i < 1'000'000; ++i) {
+    many += "sk-one-0123456789";
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  cut_secrets(many);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
+  EXPECT_EQ(many.size(), 5'000'000U);
+}
+
+TEST(Files, KeepTextsForTheirOwner) {
+  const TemporaryDirectory folder("private");
+  const std::filesystem::path path = folder.path() / "file";
+  const auto mode = [&] {
+    return std::filesystem::status(path).permissions() & std::filesystem::perms::mask;
+  };
+  write_file_atomic(path, "text");
+  EXPECT_NE(mode(), std::filesystem::perms(0600));
+  write_file_atomic(path, "text", Readers::Owner);
+  EXPECT_EQ(mode(), std::filesystem::perms(0600));
+}
+
+std::string refusal_of_toml(const std::string& text) {
+  try {
+    parse_toml(text, "f.toml");
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "read";
+}
+
+TEST(Toml, RefusesWhatIsTooDeepForTheParser) {
+  std::string names = "a", braces = "x = ", brackets = "x = ";
+  for (int i = 0; i < 50'000; ++i) {
+    names += i % 2 == 0 ? ".a" : " . \"b\"";
+    braces += "{a.a = ";
+    brackets += "[";
+  }
+  const std::string too_long = "this key has too many names; expected at most 32";
+  EXPECT_THAT(refusal_of_toml("[" + names + "]\n"), HasSubstr(too_long));
+  EXPECT_THAT(refusal_of_toml("[[" + names + "]]\n"), HasSubstr(too_long));
+  EXPECT_THAT(refusal_of_toml(names + " = 1\n"), HasSubstr(too_long));
+  EXPECT_THAT(refusal_of_toml("x = {" + names + " = 1}\n"), HasSubstr(too_long));
+  EXPECT_THAT(refusal_of_toml(braces), HasSubstr("too many brackets within each other"));
+  EXPECT_THAT(refusal_of_toml(brackets), HasSubstr("too many brackets within each other"));
+  EXPECT_EQ(refusal_of_toml("# " + names + "\nx = \"" + std::string(500, '.') + "\"\ny = '''\n" +
+                            std::string(500, '[') + "\n'''\nz = [1.5, 2.5]\n"),
+            "read");
 }
 
 } // namespace

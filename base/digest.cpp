@@ -6,6 +6,7 @@
 #include <memory>
 
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 
 namespace winnow {
 namespace {
@@ -31,17 +32,31 @@ std::array<unsigned char, kSha256Bytes> sha256(std::string_view bytes) {
   return digest;
 }
 
-} // namespace
-
-std::string sha256_hex(std::string_view bytes) {
+std::string hex(const std::array<unsigned char, kSha256Bytes>& digest) {
   static constexpr char kHex[] = "0123456789abcdef";
   std::string text;
   text.reserve(kSha256Bytes * 2);
-  for (const unsigned char byte : sha256(bytes)) {
+  for (const unsigned char byte : digest) {
     text += kHex[byte >> 4U];
     text += kHex[byte & 15U];
   }
   return text;
+}
+
+} // namespace
+
+std::string sha256_hex(std::string_view bytes) {
+  return hex(sha256(bytes));
+}
+
+std::string hmac_sha256_hex(std::string_view key, std::string_view text) {
+  std::array<unsigned char, kSha256Bytes> digest{};
+  if (HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
+           reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data(),
+           nullptr) == nullptr) {
+    throw Error("OpenSSL cannot compute an HMAC");
+  }
+  return hex(digest);
 }
 
 std::string sha256_bytes(std::string_view bytes) {

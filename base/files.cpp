@@ -8,6 +8,7 @@
 #include <fstream>
 #include <system_error>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -87,9 +88,21 @@ bool is_file(const fs::path& path) {
   return fs::is_regular_file(path, unknown);
 }
 
-AtomicFile::AtomicFile(fs::path path)
-    : path_(std::move(path)), temporary_(path_.string() + fmt::format(".{}.tmp", getpid())),
-      file_(temporary_, std::ios::binary | std::ios::trunc) {
+void create_private_file(const fs::path& path) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  if (file >= 0) {
+    close(file);
+  }
+}
+
+AtomicFile::AtomicFile(fs::path path, Readers readers)
+    : path_(std::move(path)), temporary_(path_.string() + fmt::format(".{}.tmp", getpid())) {
+  if (readers == Readers::Owner) {
+    std::error_code ignored;
+    fs::remove(temporary_, ignored); // of a process that died
+    create_private_file(temporary_);
+  }
+  file_.open(temporary_, std::ios::binary | std::ios::trunc);
   check();
 }
 
@@ -125,8 +138,8 @@ void AtomicFile::check() {
   }
 }
 
-void write_file_atomic(const fs::path& path, std::string_view bytes) {
-  AtomicFile file(path);
+void write_file_atomic(const fs::path& path, std::string_view bytes, Readers readers) {
+  AtomicFile file(path, readers);
   file.write(bytes);
   file.commit();
 }
@@ -165,6 +178,10 @@ fs::path cache_directory() {
 
 fs::path user_data_directory() {
   return users_place("XDG_DATA_HOME", ".local/share", "data");
+}
+
+fs::path user_state_directory() {
+  return users_place("XDG_STATE_HOME", ".local/state", "state");
 }
 
 std::optional<fs::path> find_shipped(const fs::path& name) {

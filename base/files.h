@@ -13,15 +13,25 @@ namespace winnow {
 /// `max_bytes`.
 std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes);
 
+/// Who may read a new file.
+enum class Readers : std::uint8_t {
+  Usual, ///< as the umask says
+  Owner, ///< mode 0600: the file holds prompts, replies or kernels
+};
+
 /// Replaces the file in one step (temporary file + rename), so that no reader sees a half-written
 /// file.
-void write_file_atomic(const std::filesystem::path& path, std::string_view bytes);
+void write_file_atomic(const std::filesystem::path& path, std::string_view bytes,
+                       Readers readers = Readers::Usual);
+/// Creates an empty file that only its owner may read and write. A file that is there stays as it
+/// is, as does one that cannot be created.
+void create_private_file(const std::filesystem::path& path);
 
 /// A file that is written piece by piece and replaced in one step, as by write_file_atomic().
 class AtomicFile {
 public:
   /// Throws Error if no file can be written beside `path`.
-  explicit AtomicFile(std::filesystem::path path);
+  explicit AtomicFile(std::filesystem::path path, Readers readers = Readers::Usual);
   ~AtomicFile();                          ///< without commit() nothing is replaced
   AtomicFile(const AtomicFile&) = delete; // owns the temporary file
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -64,6 +74,10 @@ std::filesystem::path cache_directory();
 /// $XDG_DATA_HOME/winnow or ~/.local/share/winnow (not created); /tmp/winnow-data-UID without a
 /// home.
 std::filesystem::path user_data_directory();
+
+/// $XDG_STATE_HOME/winnow or ~/.local/state/winnow (not created); /tmp/winnow-state-UID without a
+/// home.
+std::filesystem::path user_state_directory();
 
 /// A file or folder that comes with Winnow ("configs/quickstart.toml"): in ../share/winnow of an
 /// installed program, else in the source tree, which is looked for from the working directory

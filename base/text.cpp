@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <iterator>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -62,9 +63,55 @@ std::size_t utf8_sequence_length(std::string_view text) {
   return 0;
 }
 
+/// Of one valid UTF-8 sequence.
+char32_t code_point(std::string_view sequence) {
+  const auto lead = static_cast<unsigned char>(sequence[0]);
+  char32_t code = sequence.size() == 1 ? lead : lead & (0xFFU >> (sequence.size() + 1));
+  for (const char c : sequence.substr(1)) {
+    code = code << 6U | (static_cast<unsigned char>(c) & 0x3FU);
+  }
+  return code;
+}
+
+struct CodeRange {
+  char32_t first, last;
+};
+/// Characters that a terminal obeys, or that change a text without being seen (Unicode 15: Cc, Cf,
+/// Zl, Zp, Default_Ignorable_Code_Point). Sorted.
+constexpr CodeRange kHidden[] = {
+    {0x0000, 0x0008},   {0x000B, 0x001F},   {0x007F, 0x009F},   {0x00AD, 0x00AD},
+    {0x034F, 0x034F},   {0x0600, 0x0605},   {0x061C, 0x061C},   {0x06DD, 0x06DD},
+    {0x070F, 0x070F},   {0x0890, 0x0891},   {0x08E2, 0x08E2},   {0x115F, 0x1160},
+    {0x17B4, 0x17B5},   {0x180B, 0x180F},   {0x200B, 0x200F},   {0x2028, 0x202E},
+    {0x2060, 0x206F},   {0x2800, 0x2800},   {0x3164, 0x3164},   {0xFE00, 0xFE0F},
+    {0xFEFF, 0xFEFF},   {0xFFA0, 0xFFA0},   {0xFFF0, 0xFFFB},   {0x110BD, 0x110BD},
+    {0x110CD, 0x110CD}, {0x13430, 0x1345F}, {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A},
+    {0xE0000, 0xE0FFF},
+};
+
+bool is_hidden(char32_t code) {
+  return std::any_of(std::begin(kHidden), std::end(kHidden), [&](const CodeRange& range) {
+    return range.first <= code && code <= range.last;
+  });
+}
+
+/// "\\u202e"; two of them beyond U+FFFF, as JSON writes it.
+std::string json_escape(char32_t code) {
+  const auto unit = [](char32_t value) {
+    return fmt::format("\\u{:04x}", static_cast<unsigned>(value));
+  };
+  constexpr char32_t kFirstBeyond = 0x10000;
+  return code < kFirstBeyond ? unit(code)
+                             : unit(0xD7C0U + (code >> 10U)) + unit(0xDC00U + (code & 0x3FFU));
+}
+
 bool is_forbidden_control(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return (byte < 0x20U && c != '\n' && c != '\t') || byte == 0x7FU;
+}
+
+bool is_plain_ascii(char c) {
+  return static_cast<unsigned char>(c) < 0x80U && !is_forbidden_control(c);
 }
 
 } // namespace
@@ -106,14 +153,11 @@ std::optional<std::size_t> find_invalid_utf8(std::string_view text) {
 }
 
 std::string to_valid_utf8(std::string_view text) {
-  const auto is_plain = [](char c) {
-    return static_cast<unsigned char>(c) < 0x80 && !is_forbidden_control(c);
-  };
   std::string clean;
   clean.reserve(text.size());
   while (!text.empty()) {
     const auto plain = static_cast<std::size_t>(
-        std::find_if_not(text.begin(), text.end(), is_plain) - text.begin());
+        std::find_if_not(text.begin(), text.end(), is_plain_ascii) - text.begin());
     clean.append(text.substr(0, plain));
     text.remove_prefix(plain);
     if (text.empty()) {
@@ -125,6 +169,31 @@ std::string to_valid_utf8(std::string_view text) {
     text.remove_prefix(is_valid ? length : 1);
   }
   return clean;
+}
+
+std::string visible(std::string_view text) {
+  std::string shown;
+  shown.reserve(text.size());
+  while (!text.empty()) {
+    const auto plain = static_cast<std::size_t>(
+        std::find_if_not(text.begin(), text.end(), is_plain_ascii) - text.begin());
+    shown += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) {
+      break;
+    }
+    const std::size_t length = utf8_sequence_length(text);
+    const std::string_view character = text.substr(0, std::max<std::size_t>(length, 1));
+    if (length == 0) {
+      shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[0]));
+    } else if (const char32_t code = code_point(character); is_hidden(code)) {
+      shown += json_escape(code);
+    } else {
+      shown += character;
+    }
+    text.remove_prefix(character.size());
+  }
+  return shown;
 }
 
 bool has_shape(std::string_view text, std::string_view shape) {

@@ -21,6 +21,11 @@ std::optional<std::size_t> find_invalid_utf8(std::string_view text);
 /// Replaces each invalid UTF-8 sequence and each control character except \n and \t by U+FFFD.
 std::string to_valid_utf8(std::string_view text);
 
+/// `text` with each character that a terminal could obey or hide shown as an escape of JSON,
+/// "\\u001b": C0 but \n and \t, DEL, C1, marks of direction, and characters without a width. A byte
+/// that is not UTF-8 becomes "\\xNN". Everything else stays, so JSON keeps its meaning.
+std::string visible(std::string_view text);
+
 /// Whether `text` has the shape `shape`, in which 'd' stands for any digit: "dddd-dd-dd".
 bool has_shape(std::string_view text, std::string_view shape);
 

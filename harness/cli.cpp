@@ -8,13 +8,17 @@
 #include "harness/machine.h"
 #include "harness/not_permitted.h"
 #include "harness/report/terminal.h"
+#include "harness/report/visible_output.h"
 #include "store/text_table.h"
 
 #include <algorithm>
+#include <csignal>
 #include <iostream>
 #include <sstream>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace winnow::harness {
 namespace {
@@ -105,6 +109,12 @@ int act(const Action& chosen) {
     return report(error, ExitCode::NotPermitted);
   } catch (const Error& error) {
     return report(error, ExitCode::Failure);
+  } catch (const nlohmann::json::exception& error) {
+    std::string_view what = error.what();
+    what.remove_prefix(std::min(what.find("] ") + 2, what.size())); // "[json.exception...] "
+    return report(Error(fmt::format("JSON of a form that Winnow does not write ({})", what),
+                        "restore a copy of the store or of the file that the command reads"),
+                  ExitCode::Failure);
   } catch (const std::exception& error) {
     return report(Error(error.what()), ExitCode::Failure);
   }
@@ -176,6 +186,9 @@ CLI::Validator at_least_zero() {
 }
 
 int run_cli(const std::vector<std::string>& arguments) {
+  std::signal(SIGXFSZ,
+              SIG_IGN); // a full file is an error with a message; children have the default
+  const VisibleOutput visible_output;
   CLI::App app("Lets language models write GPU kernels and proves which are good.", "winnow");
   std::string log_level = "warn";
   Action chosen;

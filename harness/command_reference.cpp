@@ -106,6 +106,9 @@ Stores. XDG_DATA_HOME moves them.
 .I ~/.config/winnow/keys\fR, \fI~/.config/winnow/prices.toml
 Keys and prices of your own. XDG_CONFIG_HOME moves them.
 .TP
+.I ~/.local/state/winnow/secret
+By which Winnow knows the runs that you have stored. XDG_STATE_HOME moves it.
+.TP
 .I ~/.cache/winnow
 Compiled kernels. You may delete this folder. XDG_CACHE_HOME moves it.
 )";

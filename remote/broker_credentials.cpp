@@ -1,12 +1,14 @@
 #include "remote/broker_credentials.h"
 
 #include "base/files.h"
+#include "base/secrets.h"
 #include "base/text.h"
 
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <string_view>
 #include <utility>
 
 #include <sys/stat.h>
@@ -16,10 +18,17 @@ namespace {
 
 constexpr std::uint64_t kMostBytes = 4096;
 
+/// The texts "USER:PASSWORD" and "PASSWORD" shall reach no store and no log.
+std::string kept(std::string text) {
+  keep_secret(trim(text));
+  keep_secret(trim(std::string_view(text).substr(text.find(':') + 1)));
+  return text;
+}
+
 std::string credentials_text(const std::string& file) {
   if (!file.empty()) {
     require_private(file, "a password");
-    return read_file(file, kMostBytes);
+    return kept(read_file(file, kMostBytes));
   }
   static std::mutex mutex;
   static std::string remembered; // a command may connect several times
@@ -29,7 +38,7 @@ std::string credentials_text(const std::string& file) {
     explicit_bzero(value, remembered.size()); // no child and no reader of /proc finds the password
     unsetenv(kCredentialsVariable);
   }
-  return remembered;
+  return kept(remembered);
 }
 
 void check_tls_files(const std::string& url, const BrokerFiles& files) {

@@ -49,7 +49,7 @@ memory=$(df --output=avail -k /dev/shm 2>/dev/null | tail -n 1) || memory=0
 # ones again.
 WINNOW_TEST_CACHE=$(mktemp -d)
 export WINNOW_TEST_CACHE
-export XDG_CACHE_HOME=$WINNOW_TEST_CACHE # also of the suites in Python, which otherwise use the user's
+export XDG_STATE_HOME=$WINNOW_TEST_CACHE XDG_CACHE_HOME=$WINNOW_TEST_CACHE # also of the suites in Python, which otherwise use the user's
 # count BUILD...: how many cases passed in these builds' last runs.
 count() {
   awk '/^\[==========\] [0-9]+ tests? from .* ran\./ { ran += $2 }

@@ -46,7 +46,8 @@ std::optional<AdviceRow> first_advice(const Database& database, const char* whic
     return std::nullopt;
   }
   AdviceRow advice;
-  WINNOW_READ_COLUMNS(query, advice, key, role, candidate, content, problem);
+  WINNOW_READ_COLUMNS(query, advice, key, role, candidate, problem);
+  advice.content = query.json_text("content");
   return advice;
 }
 
@@ -198,7 +199,8 @@ std::vector<StoredForecast> forecasts(const RunStore& store, RowId run) {
     query.bind(run);
     while (query.next()) {
       StoredForecast& forecast = all.emplace_back();
-      WINNOW_READ_COLUMNS(query, forecast, key, candidate, content, is_left_out);
+      WINNOW_READ_COLUMNS(query, forecast, key, candidate, is_left_out);
+      forecast.content = query.json_text("content");
       if (query.integer("is_scored") != 0) {
         ForecastRow& row = forecast.score.emplace();
         WINNOW_READ_COLUMNS(query, row, ratio, score, model_free, chance, is_audit, beats_best);

@@ -186,7 +186,7 @@ bool is_versus_baseline(const json& row) {
 }
 
 std::string group_heading(const json& row) {
-  return to_valid_utf8(fmt::format(
+  return on_one_line(fmt::format(
       "{} on {} ({}){}", text_at(row, "task"), text_at(row, "device"), text_at(row, "device_name"),
       is_versus_baseline(row) ? "" : ", speedup over " + text_at(row, "speedup_versus")));
 }
@@ -247,18 +247,22 @@ public:
       : markdown_(format == Format::Markdown), columns_(columns) {}
 
   std::string heading(const std::string& text) const {
-    return markdown_ ? "## " + text + "\n\n" : wrap_line(text, columns_, kIndent) + "\n";
+    return markdown_ ? "## " + markdown_text(text) + "\n\n"
+                     : wrap_line(text, columns_, kIndent) + "\n";
   }
   std::string below(const std::string& text) const {
     const std::string indent(kIndent, ' ');
-    return markdown_ ? text + "\n\n" : wrap_line(indent + text, columns_, kIndent) + "\n";
+    return markdown_ ? markdown_text(text) + "\n\n"
+                     : wrap_line(indent + text, columns_, kIndent) + "\n";
   }
   std::string table(const TextTable& table) const {
     return markdown_ ? to_markdown(table) : to_aligned_text(table, kIndent, columns_);
   }
   std::string item(const std::string& text) const {
     const std::string begin = markdown_ ? "- " : std::string(kIndent, ' ');
-    return wrap_line(begin + text, markdown_ ? 0 : columns_, 2 * kIndent) + "\n";
+    return wrap_line(begin + (markdown_ ? markdown_text(text) : text), markdown_ ? 0 : columns_,
+                     2 * kIndent) +
+           "\n";
   }
   std::string footnote(const std::string& text) const {
     return "\n" + wrap_line(text, markdown_ ? 0 : columns_, 0) + "\n";

@@ -1,8 +1,13 @@
 #include "store/database.h"
 
 #include "base/digest.h"
+#include "base/files.h"
+#include "base/secrets.h"
+#include "base/text.h"
+#include "store/damaged_json.h"
 #include "store/schema.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <limits>
 #include <map>
@@ -11,6 +16,7 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <sqlite3.h>
 
 namespace winnow::store {
@@ -128,6 +134,7 @@ Database::Database(const std::filesystem::path& path, OpenMode mode, const OpenO
   }
   if (mode == OpenMode::ReadWrite) {
     create_parent_directories(path_);
+    create_private_file(path_); // SQLite gives -wal and -shm the mode of the store
   } else if (!std::filesystem::exists(path_)) {
     throw Error(fmt::format("there is no store {}", path_.string()),
                 "`winnow run` creates one; name an existing file with --store");
@@ -254,6 +261,10 @@ void Database::transaction(const char* begin, const std::function<void()>& work)
     const Error error = explained(e); // before the rollback, which clears the cause
     roll_back();
     throw error;
+  } catch (const nlohmann::json::exception& e) {
+    const Error error = damaged_json(e.what());
+    roll_back();
+    throw error;
   } catch (...) {
     roll_back();
     throw;
@@ -267,8 +278,26 @@ void Database::roll_back() {
 }
 
 Error Database::explained(const SQLite::Exception& failure) const {
+  if (std::string_view(failure.what()).find("malformed JSON") != std::string_view::npos) {
+    return damaged_json(failure.what());
+  }
   const int system_errno = connection_ ? sqlite3_system_errno(connection_->getHandle()) : 0;
   return explain(failure.getErrorCode(), system_errno, path_.string(), failure.what());
+}
+
+Error Database::damaged_json(std::string_view what) const {
+  if (const auto damaged = find_damaged_json(*connection_)) {
+    return Error(fmt::format("the store {} is damaged: column '{}' of row {} of table '{}' is not "
+                             "JSON",
+                             path_.string(), visible(damaged->column), visible(damaged->row),
+                             visible(damaged->table)),
+                 fmt::format("restore a copy of the store, or correct this row: sqlite3 '{}'",
+                             path_.string()));
+  }
+  what.remove_prefix(std::min(what.find("] ") + 2, what.size())); // "[json.exception...] "
+  return Error(fmt::format("the store {} holds JSON of a form that Winnow does not write ({})",
+                           path_.string(), visible(what)),
+               "restore a copy of the store, or read it with the Winnow that wrote it");
 }
 
 void Database::execute_script(const std::string& sql) {
@@ -337,7 +366,7 @@ void Query::bind_one(int index, double value) {
   statement_->bind(index, value);
 }
 void Query::bind_one(int index, std::string_view value) {
-  statement_->bind(index, std::string(value));
+  statement_->bind(index, without_secrets(std::string(value)));
 }
 void Query::bind_null(int index) {
   statement_->bind(index);
@@ -370,6 +399,13 @@ std::optional<double> Query::optional_real(std::string_view column) const {
 }
 std::string Query::text(std::string_view column) const {
   return value_of(column).getString();
+}
+std::string Query::json_text(std::string_view column) const {
+  std::string json = text(column);
+  if (!json.empty() && !nlohmann::json::accept(json)) {
+    throw database_.damaged_json("the column " + std::string(column));
+  }
+  return json;
 }
 bool Query::is_null(std::string_view column) const {
   return value_of(column).isNull();

@@ -30,8 +30,8 @@ struct OlderSchema : Error {
 };
 
 /// One connection to a Winnow store. ReadWrite brings the schema up to date; ReadOnly checks it.
-/// All work runs in transactions, from one thread at a time. Every SQLite error becomes an Error
-/// with the file and the remedy.
+/// All work runs in transactions, from one thread at a time. Every SQLite error, and every error of
+/// JSON in `work`, becomes an Error with the file and the remedy.
 class Database {
 public:
   Database(const std::filesystem::path& path, OpenMode mode, const OpenOptions& options);
@@ -73,6 +73,7 @@ private:
   void check_identity(OpenMode mode);
   void configure_for_writing(const OpenOptions& options);
   Error explained(const SQLite::Exception& failure) const;
+  Error damaged_json(std::string_view what) const;
   void roll_back();
 
   struct Prepared;
@@ -126,6 +127,8 @@ public:
   double real_or_zero(std::string_view column) const;
   std::optional<double> optional_real(std::string_view column) const;
   std::string text(std::string_view column) const; ///< empty for NULL
+  /// For callers that parse it outside of a transaction. Throws for damaged JSON; empty for NULL.
+  std::string json_text(std::string_view column) const;
   bool is_null(std::string_view column) const;
 
 private:
@@ -136,7 +139,7 @@ private:
   void bind_one(int index, int value) { bind_one(index, std::int64_t{value}); }
   void bind_one(int index, bool value) { bind_one(index, std::int64_t{value}); }
   void bind_one(int index, double value);
-  void bind_one(int index, std::string_view value);
+  void bind_one(int index, std::string_view value); ///< without the secrets of this process
   void bind_one(int index, const char* value) { bind_one(index, std::string_view(value)); }
   void bind_one(int index, const std::string& value) { bind_one(index, std::string_view(value)); }
   void bind_null(int index);

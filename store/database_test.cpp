@@ -1,18 +1,24 @@
+#include "base/error.h"
 #include "base/files.h"
+#include "base/secrets.h"
 #include "store/database.h"
 #include "tasks/result/verdict.h"
 
 #include <cmath>
+#include <filesystem>
+#include <functional>
 #include <optional>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace winnow::store {
 namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 struct QueryTest : ::testing::Test {
   TemporaryDirectory directory{"database-test"};
@@ -137,6 +143,82 @@ TEST_F(QueryTest, ASchemaThatChangesGivesAQueryItsNewColumns) {
       [&] { database.execute_script("DROP VIEW one; CREATE VIEW one AS SELECT 2 AS b, 3 AS a"); });
   EXPECT_EQ(sum("a"), 3);
   EXPECT_EQ(sum("b"), 2);
+}
+
+struct DamagedJsonTest : QueryTest {
+  DamagedJsonTest() {
+    database.write([&] {
+      database.execute_script(
+          "INSERT INTO runs (id, name, status, config, started_at) VALUES "
+          "(1, 'good', 'finished', '{}', ''), (7, 'bad', 'finished', '{\"a\": [1]}', '')");
+    });
+  }
+  void damage(const char* config) {
+    database.execute_script("PRAGMA ignore_check_constraints = ON");
+    database.write(
+        [&] { Query(database, "UPDATE runs SET config = ? WHERE id = 7").bind(config).run(); });
+  }
+  std::string error_of_reading(const std::function<void(Query&)>& use) {
+    try {
+      database.read([&] {
+        Query query(database, "SELECT config FROM runs ORDER BY id");
+        while (query.next()) {
+          use(query);
+        }
+      });
+    } catch (const Error& error) {
+      return error.what() + ("; " + error.remedy());
+    }
+    return "no error";
+  }
+  const ::testing::Matcher<std::string> names_the_row =
+      AllOf(HasSubstr("store.db is damaged: column 'config' of row 7 of table 'runs' is not JSON"),
+            HasSubstr("restore a copy of the store"), Not(HasSubstr("json.exception")));
+};
+
+TEST_F(DamagedJsonTest, IsNamedByTableRowAndColumn) {
+  damage("{\"a\": [1");
+  EXPECT_THAT(error_of_reading([](Query& query) { query.json_text("config"); }), names_the_row);
+  EXPECT_THAT(error_of_reading([](Query& query) {
+                static_cast<void>(nlohmann::json::parse(query.text("config")));
+              }),
+              names_the_row);
+  EXPECT_THAT(error_of("SELECT json_extract(config, '$.a') AS a FROM runs WHERE id = 7", "a"),
+              names_the_row);
+}
+
+TEST_F(DamagedJsonTest, JsonOfAnotherFormIsAnErrorOfTheStore) {
+  EXPECT_THAT(error_of_reading([](Query& query) {
+                nlohmann::json::parse(query.text("config")).at("a").get<std::string>();
+              }),
+              AllOf(HasSubstr("store.db holds JSON of a form that Winnow does not write"),
+                    Not(HasSubstr("json.exception"))));
+}
+
+TEST(StoreFiles, AreReadableForTheirOwnerOnly) {
+  const TemporaryDirectory directory("database-modes");
+  const std::filesystem::path path = directory.path() / "store.db";
+  const Database database(path, OpenMode::ReadWrite, {});
+  for (const char* suffix : {"", "-wal", "-shm"}) {
+    EXPECT_EQ(std::filesystem::status(path.string() + suffix).permissions(),
+              std::filesystem::perms(0600))
+        << suffix;
+  }
+}
+
+TEST_F(QueryTest, SecretsNeverEnterTheStore) {
+  keep_secret("sk-of-the-store-0123");
+  database.write([&] {
+    Query(database, "INSERT INTO verdicts (number, name, description) VALUES (1000, ?, ?)")
+        .bind("key sk-of-the-store-0123", std::optional<std::string>("sk-of-the-store-0123"))
+        .run();
+  });
+  EXPECT_EQ(database.read([&] {
+    Query query(database, "SELECT name, description FROM verdicts WHERE number = 1000");
+    query.next();
+    return query.text("name") + "|" + query.text("description");
+  }),
+            "key [key]|[key]");
 }
 
 } // namespace

@@ -23,8 +23,9 @@ std::vector<StoredCeilings> RunStore::ceilings() const {
     Query query(database, "SELECT device_name, uuid, driver, content, measured_at FROM ceilings "
                           "ORDER BY id");
     while (query.next()) {
-      WINNOW_READ_COLUMNS(query, rows.emplace_back(), device_name, uuid, driver, content,
-                          measured_at);
+      StoredCeilings& row = rows.emplace_back();
+      WINNOW_READ_COLUMNS(query, row, device_name, uuid, driver, measured_at);
+      row.content = query.json_text("content");
     }
     return rows;
   });

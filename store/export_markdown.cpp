@@ -25,7 +25,7 @@ std::string code_block(const std::string& text) {
   }
   const std::string fence(longest + 1, '`');
   const bool ended = !text.empty() && text.back() == '\n';
-  return fence + "cuda\n" + to_valid_utf8(text) + (ended ? "" : "\n") + fence + "\n";
+  return fence + "cuda\n" + visible(text) + (ended ? "" : "\n") + fence + "\n";
 }
 
 std::string runs_table(const json& runs) {
@@ -104,8 +104,8 @@ std::string export_markdown(const json& document) {
     const json& id = candidate.at("candidate_id");
     if (std::any_of(board.begin(), board.end(),
                     [&](const json& row) { return row.at("candidate_id") == id; })) {
-      text +=
-          fmt::format("\n### Candidate {} ({})\n\n", id.get<RowId>(), text_at(candidate, "task"));
+      text += fmt::format("\n### Candidate {} ({})\n\n", id.get<RowId>(),
+                          markdown_text(text_at(candidate, "task")));
       text += code_block(text_at(candidate, "kernel_file"));
     }
   }

@@ -48,10 +48,10 @@ LeaderboardRow sample_row() {
 TEST(TextTable, AlignsByCodePointsAndKeepsTheTerminalClean) {
   const TextTable table{{{"name", false}, {"n", true}},
                         {{"é", "10"}, {"plain", "7"}, {"a\nb\x1b[31m", ""}}};
-  EXPECT_EQ(to_aligned_text(table, 2), "  name       n\n"
-                                       "  é         10\n"
-                                       "  plain      7\n"
-                                       "  a b\uFFFD[31m\n");
+  EXPECT_EQ(to_aligned_text(table, 2), "  name            n\n"
+                                       "  é              10\n"
+                                       "  plain           7\n"
+                                       "  a b\\u001b[31m\n");
 }
 
 TextTable wide_table() {
@@ -107,7 +107,19 @@ TEST(TextTable, CsvCellsAreNeverFormulas) {
 
 TEST(TextTable, MarkdownCellsCannotBreakTheTable) {
   const TextTable table{{{"a", false}, {"b", true}}, {{"x|y\nz", "<script>"}}};
-  EXPECT_EQ(to_markdown(table), "| a | b |\n|---|---:|\n| x\\|y z | &lt;script&gt; |\n");
+  EXPECT_EQ(to_markdown(table), "| a | b |\n|---|---:|\n| `x\\|y z` | `<script>` |\n");
+}
+
+TEST(TextTable, MarkdownShowsForeignTextWithoutLinks) {
+  EXPECT_EQ(markdown_text("row_softmax, 2.50x (cpu)"), "row_softmax, 2.50x (cpu)");
+  EXPECT_EQ(markdown_text("see http://evil"), "`see http://evil`");
+  EXPECT_EQ(markdown_text("WWW.evil.com"), "`WWW.evil.com`");
+  EXPECT_EQ(markdown_text("![x](y)"), "`![x](y)`");
+  EXPECT_EQ(markdown_text("@octocat #1"), "`@octocat #1`");
+  EXPECT_EQ(markdown_text("a`b``c"), "```a`b``c```");
+  EXPECT_EQ(markdown_text("`a"), "`` `a ``");
+  EXPECT_EQ(markdown_text("a\\|b"), "`a\\ \\|b`");
+  EXPECT_EQ(markdown_text("a\u202eb"), "`a\\u202eb`");
 }
 
 TEST(TextTable, IsSplitWhereItMayBe) {

@@ -33,9 +33,10 @@ std::vector<RowId> select_groups(const Database& database, const LeaderboardQuer
 LeaderboardRow read_row(const Query& query) {
   LeaderboardRow row;
   WINNOW_READ_COLUMNS(query, row, task, device, device_name, rank, speedup, score_ns, origin, model,
-                      parameters, isolation, digest, lines, evaluated_at, evaluator_version,
-                      task_digest, task_flags, findings, dollars, unranked, shapes, flag,
-                      held_out_speedup, kernel, comparable);
+                      isolation, digest, lines, evaluated_at, evaluator_version, task_digest,
+                      task_flags, findings, dollars, unranked, shapes, flag, held_out_speedup,
+                      kernel, comparable);
+  row.parameters = query.json_text("parameters");
   row.candidate = query.integer("candidate_id");
   row.evaluation = query.integer("evaluation_id");
   row.run = query.integer("run_id");

@@ -29,8 +29,8 @@ constexpr const char* kSelectRuns =
     "SELECT id, name, status, config, started_at, finished_at FROM runs ";
 
 RunRow read_run(const Query& query) {
-  return {query.integer("id"),  query.text("name"),       query.text("status"),
-          query.text("config"), query.text("started_at"), query.text("finished_at")};
+  return {query.integer("id"),       query.text("name"),       query.text("status"),
+          query.json_text("config"), query.text("started_at"), query.text("finished_at")};
 }
 
 } // namespace
@@ -144,7 +144,7 @@ std::vector<EventRow> RunStore::events(RowId run) const {
                 "SELECT kind, detail, created_at FROM events WHERE run_id = ? ORDER BY id");
     query.bind(run);
     while (query.next()) {
-      rows.push_back({query.text("kind"), query.text("detail"), query.text("created_at")});
+      rows.push_back({query.text("kind"), query.json_text("detail"), query.text("created_at")});
     }
     return rows;
   });

@@ -32,7 +32,7 @@ std::vector<SearchLogRow> RunStore::search_log(RowId run, RowId task) const {
     query.bind(run, task);
     std::vector<SearchLogRow> rows;
     while (query.next()) {
-      rows.push_back({query.integer("seq"), query.text("kind"), query.text("detail"),
+      rows.push_back({query.integer("seq"), query.text("kind"), query.json_text("detail"),
                       query.text("created_at")});
     }
     return rows;

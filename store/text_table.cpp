@@ -4,7 +4,9 @@
 #include "store/table_layout.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
+#include <iterator>
 #include <limits>
 
 namespace winnow::store {
@@ -45,24 +47,15 @@ std::string csv_field(const std::string& cell) {
   return quoted + '"';
 }
 
-std::string markdown_cell(const std::string& text) {
-  std::string escaped;
-  for (const char c : on_one_line(text)) {
-    switch (c) {
-    case '|':
-      escaped += "\\|";
-      break;
-    case '<':
-      escaped += "&lt;";
-      break;
-    case '>':
-      escaped += "&gt;";
-      break;
-    default:
-      escaped += c;
-    }
-  }
-  return escaped;
+/// Whether a reader of Markdown would take a part of the text for markup, a link or a mention.
+bool has_markup(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  constexpr std::string_view kLinks[] = {"://", "www.", "mailto:", "xmpp:"};
+  return text.find_first_of("<>[]`*~\\|&@#") != std::string_view::npos ||
+         std::any_of(std::begin(kLinks), std::end(kLinks),
+                     [&](std::string_view link) { return lower.find(link) != std::string::npos; });
 }
 
 std::vector<std::string> headings(const TextTable& table) {
@@ -126,10 +119,30 @@ std::string aligned_part(const Layout& layout, std::size_t indent) {
 } // namespace
 
 std::string on_one_line(std::string_view text) {
-  std::string clean = to_valid_utf8(text);
+  std::string clean = visible(text);
   std::replace_if(
       clean.begin(), clean.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
   return clean;
+}
+
+std::string markdown_text(std::string_view text) {
+  std::string line = on_one_line(text);
+  if (!has_markup(line)) {
+    return line;
+  }
+  std::size_t ticks = 1;
+  while (line.find(std::string(ticks, '`')) != std::string::npos) {
+    ++ticks;
+  }
+  for (std::size_t bar = 0; (bar = line.find('|', bar)) != std::string::npos; bar += 2) {
+    if (bar > 0 && line[bar - 1] == '\\') {
+      line.insert(bar++, 1, ' '); // otherwise this backslash would escape the next one
+    }
+    line.insert(bar, 1, '\\'); // tables see bars in code spans, too
+  }
+  const std::string fence(ticks, '`');
+  const bool touches = line.starts_with('`') || line.ends_with('`');
+  return touches ? fence + " " + line + " " + fence : fence + line + fence;
 }
 
 void set_table_columns(std::size_t columns) {
@@ -173,7 +186,7 @@ std::string to_markdown(const TextTable& table) {
   const auto append = [&](const std::vector<std::string>& cells) {
     text += '|';
     for (const std::string& cell : cells) {
-      text += ' ' + markdown_cell(cell) + " |";
+      text += ' ' + markdown_text(cell) + " |";
     }
     text += '\n';
   };

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -41,6 +42,23 @@ std::vector<fs::path> sorted_folders(const fs::path& folder) {
   return folders;
 }
 
+/// Throws UsageError if two categories have a task of this name.
+std::optional<CatalogueEntry> listed_entry(const std::vector<CatalogueEntry>& entries,
+                                           std::string_view name) {
+  std::vector<CatalogueEntry> found;
+  for (const CatalogueEntry& entry : entries) {
+    if (name == entry.name || name == entry.category + "/" + entry.name) {
+      found.push_back(entry);
+    }
+  }
+  if (found.size() > 1) {
+    throw UsageError(
+        fmt::format("task '{}' is in {} and in {}", name, found[0].category, found[1].category),
+        "Write category/name.");
+  }
+  return found.empty() ? std::nullopt : std::optional(found.front());
+}
+
 } // namespace
 
 fs::path find_catalogue() {
@@ -72,23 +90,22 @@ std::vector<CatalogueEntry> list_tasks(const fs::path& catalogue) {
   return entries;
 }
 
-Task find_task(const fs::path& catalogue, std::string_view name) {
+Task find_listed_task(const fs::path& catalogue, std::string_view name) {
   const std::vector<CatalogueEntry> entries = list_tasks(catalogue);
-  std::vector<CatalogueEntry> found;
+  if (const auto entry = listed_entry(entries, name)) {
+    return load_task(entry->folder);
+  }
   std::vector<std::string> names;
   for (const CatalogueEntry& entry : entries) {
     names.push_back(entry.name);
-    if (name == entry.name || name == entry.category + "/" + entry.name) {
-      found.push_back(entry);
-    }
   }
-  if (found.size() == 1) {
-    return load_task(found.front().folder);
-  }
-  if (found.size() > 1) {
-    throw UsageError(
-        fmt::format("task '{}' is in {} and in {}", name, found[0].category, found[1].category),
-        "Write category/name.");
+  throw UsageError(fmt::format("no task '{}' in '{}'{}", to_valid_utf8(name), catalogue.string(),
+                               suggestion(name, names)));
+}
+
+Task find_task(const fs::path& catalogue, std::string_view name) {
+  if (const auto entry = listed_entry(list_tasks(catalogue), name)) {
+    return load_task(entry->folder);
   }
   if (const fs::path folder(name); !name.empty() && is_task_folder(folder)) {
     return load_task(folder);
@@ -97,8 +114,7 @@ Task find_task(const fs::path& catalogue, std::string_view name) {
     throw UsageError(fmt::format("{}: no such file", (fs::path(name) / "task.toml").string()),
                      "name a folder of a task; `winnow tasks new` begins one");
   }
-  throw UsageError(fmt::format("no task '{}' in '{}'{}", to_valid_utf8(name), catalogue.string(),
-                               suggestion(name, names)));
+  return find_listed_task(catalogue, name); // throws
 }
 
 std::vector<Task> find_tasks(const fs::path& catalogue, const std::vector<std::string>& names) {

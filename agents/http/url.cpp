@@ -37,7 +37,8 @@ std::optional<UrlParts> parse_url(const std::string& text) {
 }
 
 bool is_loopback(const std::string& host) {
-  return host == "localhost" || host == "[::1]" || host.starts_with("127.");
+  const bool is_number = host.find_first_not_of("0123456789.") == std::string::npos;
+  return host == "localhost" || host == "[::1]" || (is_number && host.starts_with("127."));
 }
 
 } // namespace winnow::agents

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/secrets.h"
 #include "base/text.h"
 #include "process/child_process.h"
 
@@ -158,6 +159,14 @@ void require_sendable(const Key& key) {
   }
 }
 
+/// No core dump, and no look into memory and environment by other processes of the user.
+void close_process() {
+  const rlimit none{0, 0};
+  setrlimit(RLIMIT_CORE, &none);
+  // Also prevents core dumps that are piped to a program: that ignores the limit.
+  prctl(PR_SET_DUMPABLE, 0);
+}
+
 } // namespace
 
 std::string variable_in_file(const fs::path& path, const std::string& name) {
@@ -198,21 +207,32 @@ Key find_key(const KeySources& sources) {
     throw UsageError("there is no key in " + key.source);
   }
   require_sendable(key);
+  keep_secret(key.value);
   if (!key.value.empty()) {
     protect_keys(sources.variables);
   }
   return key;
 }
 
+void hide_variable(const std::string& name) {
+  close_process();
+  if (char* value = std::getenv(name.c_str()); value != nullptr) {
+    const std::string copy = value;
+    keep_secret(trim(copy));
+    setenv(name.c_str(), copy.c_str(), 1);
+    if (std::getenv(name.c_str()) != value) { // it was in the block, not in a copy of the C library
+      explicit_bzero(value, copy.size());
+    }
+  }
+}
+
 void protect_keys(const std::vector<std::string>& variables) {
-  const rlimit none{0, 0};
-  setrlimit(RLIMIT_CORE, &none);
-  // Also prevents core dumps that are piped to a program: that ignores the limit.
-  prctl(PR_SET_DUMPABLE, 0);
+  close_process();
   const std::lock_guard lock(remembered_mutex());
   for (const std::string& name : variables) {
     if (char* value = std::getenv(name.c_str()); value != nullptr) {
       remembered()[name] = trim(value);
+      keep_secret(trim(value));
       explicit_bzero(value, std::strlen(value)); // otherwise it stays readable in /proc/PID/environ
       unsetenv(name.c_str());
     }

@@ -4,6 +4,7 @@
 #include "agents/wire/json_members.h"
 #include "base/error.h"
 #include "base/json_dump.h"
+#include "base/secrets.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -61,7 +62,9 @@ constexpr std::array<StatusWord, 19> kStatusWords{{{"invalid_api_key", 401},
                                                    {"INTERNAL", 500}}};
 
 std::string one_line(std::string_view text) {
-  std::string line(trim(text.substr(0, 4 * kMaxMessageBytes)));
+  // First of all, because a cut through a secret would leave its half.
+  std::string line = without_secrets(std::string(trim(text)));
+  line.resize(std::min(line.size(), 4 * kMaxMessageBytes));
   std::replace_if(
       line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
   return shortened(to_valid_utf8(line), kMaxMessageBytes);

@@ -4,6 +4,7 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <cctype>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -45,6 +46,53 @@ void require_ascii(std::string_view text, const std::string& file) {
   }
   fail(file, position_of(text, static_cast<std::size_t>(other - text.begin())),
        "this character is not ASCII; expected ASCII, in comments too");
+}
+
+// toml++ and its readers recurse for each name of a dotted key and for each bracket.
+constexpr int kMostNamesOfKey = 32;
+constexpr int kMostBrackets = 64;
+
+/// The end of the string that begins at `at`, or of the text.
+std::size_t end_of_string(std::string_view text, std::size_t at) {
+  const char quote = text[at];
+  const bool is_long = text.substr(at, 3) == std::string(3, quote);
+  const std::string end(is_long ? 3 : 1, quote);
+  for (std::size_t i = at + end.size(); i < text.size(); ++i) {
+    if (text[i] == '\\' && quote == '"') {
+      ++i;
+    } else if (text.substr(i, end.size()) == end) {
+      return i + end.size();
+    } else if (text[i] == '\n' && !is_long) {
+      return i; // the parser will refuse it
+    }
+  }
+  return text.size();
+}
+
+bool goes_on_with_key(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+         std::string_view("_- \t\"'.").find(c) != std::string_view::npos;
+}
+
+void require_shallow(std::string_view text, const std::string& file) {
+  int brackets = 0;
+  int names = 1;
+  for (std::size_t i = 0; i < text.size();) {
+    const char c = text[i];
+    brackets += c == '[' || c == '{' ? 1 : c == ']' || c == '}' ? -1 : 0;
+    names = !goes_on_with_key(c) ? 1 : names + (c == '.' ? 1 : 0);
+    if (names > kMostNamesOfKey) {
+      fail(file, position_of(text, i),
+           fmt::format("this key has too many names; expected at most {}", kMostNamesOfKey));
+    }
+    if (brackets > kMostBrackets) {
+      fail(file, position_of(text, i),
+           fmt::format("too many brackets within each other; expected at most {}", kMostBrackets));
+    }
+    i = c == '"' || c == '\'' ? end_of_string(text, i)
+        : c == '#'            ? std::min(text.find('\n', i), text.size())
+                              : i + 1;
+  }
 }
 
 bool breaks_assertion(std::string_view text) {
@@ -122,6 +170,7 @@ void toml_assertion_failed(const char* expression) {
 
 JsonValue parse_toml(std::string_view text, const std::string& file) {
   require_ascii(text, file);
+  require_shallow(text, file);
   try {
     return to_value(toml::parse(text, file));
   } catch (const toml::parse_error& error) {

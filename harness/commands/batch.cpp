@@ -37,6 +37,7 @@ struct BatchExportCommand {
   NewRunOptions fresh;
   std::string run;
   RequestOutput output;
+  TrustOptions trust;
 };
 
 struct BatchImportCommand {
@@ -46,6 +47,7 @@ struct BatchImportCommand {
   double price_factor = 1;
   RequestOutput output;
   RunOptions shared;
+  TrustOptions trust;
 };
 
 /// Checked settings for writing requests, which are known only later.
@@ -95,7 +97,8 @@ void write_requests(const RequestWriter& writer, const DeferringEndpoint& endpoi
   });
   if (!writer.file.empty()) {
     write_file_atomic(writer.file,
-                      request_file(writer.format, requests, writer.endpoint.extra_body));
+                      request_file(writer.format, requests, writer.endpoint.extra_body),
+                      Readers::Owner);
     std::cerr << fmt::format("wrote {} to {}\n",
                              counted(static_cast<std::int64_t>(requests.size()), "request"),
                              writer.file.string());
@@ -109,9 +112,9 @@ void write_requests(const RequestWriter& writer, const DeferringEndpoint& endpoi
 }
 
 RunConfig config_of(const std::string& store_path, const std::string& run,
-                    const std::vector<ConfigOverride>& overrides) {
+                    const std::vector<ConfigOverride>& overrides, const StoreTrust& trust) {
   store::RunStore store(store_path, store::RunStore::Mode::ReadWrite);
-  return resumed_config(locked_run(store, run), overrides);
+  return resumed_config(locked_run(store, run), store_path, overrides, trust);
 }
 
 ExitCode export_requests(const BatchExportCommand& command) {
@@ -122,12 +125,13 @@ ExitCode export_requests(const BatchExportCommand& command) {
   const bool is_new = command.run.empty();
   const std::string store = is_new ? "" : find_store(command.fresh.store);
   const auto overrides = overrides_of(command.fresh.shared);
+  const StoreTrust trust = trust_of(command.trust);
   const RunConfig config =
-      is_new ? configured(command.fresh) : config_of(store, command.run, overrides);
+      is_new ? configured(command.fresh) : config_of(store, command.run, overrides, trust);
   const RequestWriter writer = request_writer(command.output, config);
   DeferringEndpoint endpoint;
   const ExitCode code = is_new ? start_run(config, command.fresh.names_run(), &endpoint)
-                               : resume_run(store, command.run, overrides, &endpoint);
+                               : resume_run(store, command.run, overrides, trust, &endpoint);
   write_requests(writer, endpoint, {});
   return code;
 }
@@ -187,13 +191,14 @@ ExitCode import_replies(const BatchImportCommand& command) {
   check_files(command.files);
   const std::string store = find_store(command.store);
   const auto overrides = overrides_of(command.shared);
-  const RunConfig config = config_of(store, command.run, overrides);
+  const StoreTrust trust = trust_of(command.trust);
+  const RunConfig config = config_of(store, command.run, overrides, trust);
   const RequestWriter writer = request_writer(command.output, config);
   const auto outstanding = take_replies(
       command, store, reply_prices(writer.endpoint, writer.format, command.price_factor),
       answering_model(command.shared, config));
   DeferringEndpoint endpoint;
-  const ExitCode code = resume_run(store, command.run, overrides, &endpoint);
+  const ExitCode code = resume_run(store, command.run, overrides, trust, &endpoint);
   write_requests(writer, endpoint, outstanding);
   return code;
 }
@@ -215,6 +220,7 @@ void add_export_of_requests(CLI::App& batch, Action& chosen) {
       ->required();
   sub->add_option("--format", command->output.format, kFormatHelp);
   add_new_run_options(*sub, command->fresh);
+  add_trust_options(*sub, command->trust);
   for (const char* of_new_run :
        {"CONFIG", "--name", "--task", "--device", "--require-isolation", "--precheck-cmd"}) {
     run->excludes(sub->get_option(of_new_run));
@@ -243,6 +249,7 @@ void add_import(CLI::App& batch, Action& chosen) {
       ->check(at_least_zero())
       ->capture_default_str();
   add_run_options(*sub, command->shared);
+  add_trust_options(*sub, command->trust);
   sub->callback([command, &chosen] { chosen = [command] { return import_replies(*command); }; });
 }
 

@@ -117,8 +117,8 @@ ExitCode drive_run(const BenchCommand& command, const Suite& suite, const RunCon
     return ExitCode::Done;
   }
   if (begun && command.resume) {
-    return resume_run(run.store, begun->name, new_limits(command.options.shared), nullptr,
-                      keep_name);
+    return resume_run(run.store, begun->name, new_limits(command.options.shared), {false, run},
+                      nullptr, keep_name);
   }
   if (begun && begun->status != "finished") {
     std::cerr << fmt::format("note: run '{}' has begun this search ({}) and is not finished; "

@@ -2,6 +2,7 @@
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
 #include "harness/not_permitted.h"
+#include "harness/report/worker_line.h"
 #include "remote/broker_config.h"
 #include "remote/broker_credentials.h"
 #include "remote/transport_library.h"
@@ -113,13 +114,7 @@ ExitCode show_workers(const BrokerOptions& options) {
   roster.update(*transport);
   const auto live = roster.live();
   for (const remote::WorkerRoster::Worker& worker : live) {
-    const remote::Heartbeat& beat = worker.heartbeat;
-    std::cout << fmt::format(
-        "{}: pool {}, {} x {} ({}), isolation {}, evaluator {}, {} jobs at work{}{}{}\n",
-        worker.name, beat.pool, beat.devices.size(), beat.devices.front().kind,
-        beat.devices.front().name, beat.isolation, beat.evaluator_version, beat.held.size(),
-        beat.trusted ? ", trusted" : "", beat.torch ? ", PyTorch" : "",
-        beat.last_fault.empty() ? "" : ", last fault: " + beat.last_fault);
+    std::cout << worker_line(worker) << '\n';
   }
   if (live.empty()) {
     std::cout << "no worker has answered in a second\n";

@@ -8,6 +8,7 @@
 #include "harness/commands/commands.h"
 #include "harness/machine.h"
 #include "harness/report/terminal.h"
+#include "harness/report/visible_output.h"
 #include "harness/run/journal.h"
 #include "harness/run/session.h"
 #include "harness/suite/suite_scores.h"
@@ -90,9 +91,9 @@ std::string exported(const ExportCommand& command) {
 ExitCode run_export(const ExportCommand& command) {
   const std::string text = exported(command);
   if (command.output.empty()) {
-    std::cout << text;
+    print_file(text);
   } else {
-    write_file_atomic(command.output, text);
+    write_file_atomic(command.output, text, Readers::Owner);
   }
   return ExitCode::Done;
 }

@@ -5,6 +5,7 @@
 #include "harness/commands/commands.h"
 #include "harness/report/counted.h"
 #include "harness/report/terminal.h"
+#include "harness/report/visible_output.h"
 #include "harness/run/journal.h"
 #include "harness/run/session.h"
 #include "store/training/training.h"
@@ -74,10 +75,10 @@ store::TrainingSummary write_lines(const store::RunStore& store,
                                    const store::TrainingOptions& options,
                                    const std::string& output) {
   if (output.empty()) {
-    return store::write_training(store, options,
-                                 [](std::string_view line) { std::cout << line << '\n'; });
+    return store::write_training(
+        store, options, [](std::string_view line) { print_file(std::string(line) + '\n'); });
   }
-  AtomicFile file(output);
+  AtomicFile file(output, Readers::Owner);
   store::TrainingSummary summary =
       store::write_training(store, options, [&](std::string_view line) {
         file.write(line);

@@ -68,7 +68,9 @@ std::string title_of(const store::CandidateRecord& record) {
 /// The task of today: of the catalogue, or of the folder that the user names.
 tasks::Task task_of(const store::CandidateRecord& record, const std::string& folder) {
   const std::string& name = record.state.row.task;
-  tasks::Task task = tasks::find_task(tasks::find_catalogue(), folder.empty() ? name : folder);
+  const auto catalogue = tasks::find_catalogue();
+  tasks::Task task = folder.empty() ? tasks::find_listed_task(catalogue, name)
+                                    : tasks::find_task(catalogue, folder);
   if (task.name != name) {
     throw UsageError(
         fmt::format("{} is task {}, but the candidate is of task {}", folder, task.name, name),
@@ -111,7 +113,7 @@ void write_new(const fs::path& path, const std::string& text) {
   if (fs::exists(path)) {
     throw UsageError(path.string() + " exists already", "remove the file, or name another folder");
   }
-  write_file_atomic(path, text);
+  write_file_atomic(path, text, Readers::Owner);
   std::cout << "wrote " << path.string() << '\n';
 }
 

@@ -138,7 +138,7 @@ ModelReply ask(const EndpointConfig& endpoint) {
   request.messages = {{"user", "Reply with the single word: ready"}};
   request.max_output_tokens = kTestOutputTokens;
   std::promise<ModelReply> promise;
-  const auto live = agents::make_endpoint(endpoint);
+  const auto live = make_run_endpoint(endpoint);
   live->start(std::move(request), [&](ModelReply reply) { promise.set_value(std::move(reply)); });
   return promise.get_future().get();
 }

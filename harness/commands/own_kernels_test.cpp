@@ -89,7 +89,7 @@ TEST_F(KernelsOfAPerson, AreNoSearchThatGoesOn) {
   open("alice");
   const store::RunStore store(path, store::RunStore::Mode::ReadOnly);
   try {
-    resumed_config(*store.find_run("alice"), {});
+    resumed_config(*store.find_run("alice"), {}, {}, {});
     FAIL();
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(), HasSubstr("run 'alice' keeps the kernels of a person"));

@@ -14,6 +14,7 @@ struct ResumeCommand {
   std::string run;
   std::string store;
   RunOptions shared;
+  TrustOptions trust;
 };
 
 } // namespace
@@ -25,9 +26,11 @@ void add_resume(CLI::App& app, Action& chosen) {
   sub->add_option("RUN", command->run, "name or number of the run")->required();
   sub->add_option("--store", command->store, kStoreHelp);
   add_run_options(*sub, command->shared);
+  add_trust_options(*sub, command->trust);
   sub->callback([command, &chosen] {
     chosen = [command] {
-      return resume_run(find_store(command->store), command->run, overrides_of(command->shared));
+      return resume_run(find_store(command->store), command->run, overrides_of(command->shared),
+                        trust_of(command->trust));
     };
   });
 }

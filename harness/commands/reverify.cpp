@@ -111,7 +111,8 @@ private:
   const std::shared_ptr<const tasks::Task>& open(const std::string& name) {
     std::shared_ptr<const tasks::Task>& found = tasks_[name];
     if (!found) {
-      found = std::make_shared<const tasks::Task>(tasks::find_task(tasks::find_catalogue(), name));
+      found = std::make_shared<const tasks::Task>(
+          tasks::find_listed_task(tasks::find_catalogue(), name));
     }
     return found;
   }

@@ -60,7 +60,11 @@ std::vector<std::pair<std::string, std::string>> endpoint_of(const std::string& 
             {"model", file.stem().string()}};
   }
   const auto [provider, model] = agents::parse_provider_model(given);
-  return {{"provider", provider}, {"model", model}, {"base_url", ""}, {"api_key_env", ""}};
+  return {{"provider", provider},
+          {"kind", agents::find_provider(provider)->kind},
+          {"model", model},
+          {"base_url", ""},
+          {"api_key_env", ""}};
 }
 
 } // namespace
@@ -77,6 +81,26 @@ void add_endpoint_options(CLI::App& command, RunOptions& options) {
 void add_run_options(CLI::App& command, RunOptions& options) {
   add_endpoint_options(command, options);
   add_key_options(command, {"limits", "broker"}, options);
+}
+
+void add_trust_options(CLI::App& command, TrustOptions& options) {
+  CLI::Option* trust = command.add_flag(
+      "--trust-store", options.trust_store,
+      "obey the endpoints, keys, commands and paths that the store's configuration names, although "
+      "you have not stored the run on this machine");
+  command
+      .add_option("--config", options.config,
+                  "TOML file of your own: its endpoints, keys, commands and paths replace those of "
+                  "the store's configuration")
+      ->excludes(trust);
+}
+
+StoreTrust trust_of(const TrustOptions& options) {
+  StoreTrust trust{options.trust_store, {}};
+  if (!options.config.empty()) {
+    trust.own = load_config(find_config(options.config), {});
+  }
+  return trust;
 }
 
 std::vector<ConfigOverride> overrides_of(const RunOptions& options) {

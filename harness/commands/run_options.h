@@ -1,6 +1,7 @@
 #pragma once
 
 #include "harness/config/config.h"
+#include "harness/run/store_trust.h"
 
 #include <string>
 #include <vector>
@@ -41,6 +42,14 @@ struct NewRunOptions {
 void add_new_run_options(CLI::App& command, NewRunOptions& options);
 /// The config file with the options applied. Throws UsageError.
 RunConfig configured(const NewRunOptions& options);
+
+/// --trust-store and --config, for a run that is in a store already.
+struct TrustOptions {
+  bool trust_store = false;
+  std::string config;
+};
+void add_trust_options(CLI::App& command, TrustOptions& options);
+StoreTrust trust_of(const TrustOptions& options);
 
 /// --set comes last, so it takes precedence over the other options. Throws UsageError if '=' is
 /// missing.

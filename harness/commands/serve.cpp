@@ -1,3 +1,4 @@
+#include "agents/keys/key_source.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "evaluators/ceilings/measure_ceilings.h"
@@ -51,6 +52,7 @@ Access access_of(const ServeCommand& command) {
     access.add_file(command.token_file);
   }
   if (!command.token_env.empty()) {
+    agents::hide_variable(command.token_env);
     access.add_variable(command.token_env);
   }
   if (!command.board_token.empty()) {

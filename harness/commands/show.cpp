@@ -5,6 +5,7 @@
 #include "harness/report/candidate_report.h"
 #include "harness/report/diff_report.h"
 #include "harness/report/terminal.h"
+#include "harness/report/visible_output.h"
 #include "store/json_table.h"
 
 #include <iostream>
@@ -49,6 +50,12 @@ std::string required(const std::string& text, const nlohmann::json& document, co
   return text.ends_with('\n') ? text : text + "\n";
 }
 
+/// Whether one part of the candidate is printed, as it is.
+bool is_part(const ShowCommand& command) {
+  return command.source || command.plan || command.reply || command.prompt || command.log ||
+         command.samples;
+}
+
 std::string selected(const ShowCommand& command, const nlohmann::json& document) {
   if (command.source) {
     return required(store::text_at(document, "source"), document, "source");
@@ -78,7 +85,11 @@ ExitCode show(const ShowCommand& command) {
     return ExitCode::Done;
   }
   const std::string text = selected(command, document);
-  std::cout << (stdout_is_terminal() ? to_valid_utf8(text) : text);
+  if (is_part(command)) {
+    print_file(text);
+  } else {
+    std::cout << text;
+  }
   return ExitCode::Done;
 }
 

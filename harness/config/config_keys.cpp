@@ -1,5 +1,6 @@
 #include "harness/config/config_keys.h"
 
+#include "agents/keys/secret_shapes.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "harness/config/duration.h"
@@ -353,6 +354,53 @@ constexpr KeyOption kOptions[] = {
      "limit on wall time: seconds, or 90s, 10m, 1.5h; 0: no limit"},
 };
 
+struct KeyReach {
+  const char* section;
+  const char* name;
+  Reach reach;
+};
+constexpr KeyReach kReaches[] = {
+    {"run", "store", Reach::Path},
+    {"run", "tasks", Reach::Path},
+    {"run", "seed_kernel", Reach::Path},
+    {"prompts", "directory", Reach::Path},
+    {"endpoint", "provider", Reach::Endpoint},
+    {"endpoint", "kind", Reach::Endpoint},
+    {"endpoint", "base_url", Reach::Endpoint},
+    {"endpoint", "model", Reach::Endpoint},
+    {"endpoint", "extra_body", Reach::Endpoint},
+    {"endpoint", "extra_headers", Reach::Endpoint},
+    {"endpoint", "proxy", Reach::Endpoint},
+    {"endpoint", "api_key_env", Reach::Key},
+    {"endpoint", "api_key_cmd", Reach::Command},
+    {"endpoint", "api_key_file", Reach::Key},
+    {"endpoint", "file", Reach::Path},
+    {"endpoint", "prices", Reach::Path},
+    {"endpoint", "ca_file", Reach::Path},
+    {"evaluation", "cache", Reach::Path},
+    {"evaluation", "precheck", Reach::Command},
+    {"broker", "url", Reach::Endpoint},
+    {"broker", "credentials", Reach::Key},
+    {"broker", "ca_file", Reach::Path},
+    {"broker", "certificate_file", Reach::Path},
+    {"broker", "key_file", Reach::Key},
+};
+
+/// Sets what kOptions and kReaches say about the key.
+void describe_key(ConfigKey& key) {
+  for (const KeyOption& entry : kOptions) {
+    if (key.section == entry.section && key.name == entry.name) {
+      key.option = entry.option;
+      key.help = entry.help;
+    }
+  }
+  for (const KeyReach& entry : kReaches) {
+    if (key.section == entry.section && key.name == entry.name) {
+      key.reach = entry.reach;
+    }
+  }
+}
+
 bool is_variable_name(const std::string& name) {
   return !name.empty() && (std::isdigit(static_cast<unsigned char>(name[0])) == 0) &&
          std::all_of(name.begin(), name.end(),
@@ -389,14 +437,7 @@ const std::vector<ConfigKey>& config_keys() {
          {role_keys(), endpoint_keys(), network_keys(), evaluation_keys(), broker_keys()}) {
       all.insert(all.end(), more.begin(), more.end());
     }
-    for (ConfigKey& one : all) {
-      for (const KeyOption& entry : kOptions) {
-        if (one.section == entry.section && one.name == entry.name) {
-          one.option = entry.option;
-          one.help = entry.help;
-        }
-      }
-    }
+    std::for_each(all.begin(), all.end(), describe_key);
     return all;
   }();
   return keys;
@@ -428,12 +469,6 @@ std::vector<std::string> config_key_names(const std::string& section) {
   return names;
 }
 
-bool names_a_secret(const std::string& name) {
-  static const std::set<std::string> kSecrets{"api_key", "apikey",   "key",    "token",
-                                              "secret",  "password", "bearer", "authorization"};
-  return kSecrets.contains(name);
-}
-
 void check_config(const RunConfig& config) {
   const search::Policy& policy = search::preset(config.strategy).policy; // throws if unknown
   check_roles(config);
@@ -463,6 +498,13 @@ void check_config(const RunConfig& config) {
                        "keys come from the environment: set endpoint.api_key_env to the name of a "
                        "variable, for instance OPENAI_API_KEY, and put the key into that variable");
     }
+    agents::refuse_secrets(model.endpoint);
+  }
+  if (agents::looks_secret(config.broker.url) || agents::looks_secret(config.evaluation.precheck)) {
+    throw UsageError("broker.url or evaluation.precheck holds a secret, and every run stores its "
+                     "configuration",
+                     "put the broker's user and password into a file and name it in "
+                     "broker.credentials; let the command read its key from a file");
   }
 }
 

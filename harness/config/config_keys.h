@@ -2,6 +2,7 @@
 
 #include "harness/config/config.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <stdexcept>
@@ -18,6 +19,16 @@ public:
   using std::runtime_error::runtime_error;
 };
 
+/// What a value can reach outside of the run. Such values are obeyed only if the user has chosen
+/// them (run/store_trust.h).
+enum class Reach : std::uint8_t {
+  Nothing,  ///< a number, a switch, or a word that Winnow knows
+  Endpoint, ///< where requests go and what they carry
+  Key,      ///< where a secret is
+  Command,  ///< what the shell runs
+  Path,     ///< a file or folder
+};
+
 /// One key of a run's configuration.
 struct ConfigKey {
   std::string section;
@@ -27,15 +38,13 @@ struct ConfigKey {
   std::function<nlohmann::json(const RunConfig&)> get;
   std::string option = {}; ///< of `run` and `resume`, which sets the key; empty: only --set does
   std::string help = {};   ///< of the option
+  Reach reach = Reach::Nothing;
 };
 
 const std::vector<ConfigKey>& config_keys();
 const ConfigKey* find_config_key(const std::string& section, const std::string& name);
 std::vector<std::string> config_sections();
 std::vector<std::string> config_key_names(const std::string& section);
-
-/// Whether a key's name suggests that its value is a secret. No config may contain one.
-bool names_a_secret(const std::string& name);
 
 /// Checks that concern several keys. Throws UsageError.
 void check_config(const RunConfig& config);

@@ -1,3 +1,4 @@
+#include "agents/keys/secret_shapes.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
@@ -78,7 +79,7 @@ private:
   void read_section(const std::string& section, const JsonValue& table) {
     for (const auto& [name, at, value] : table.members) {
       const ConfigKey* key = find_config_key(section, name);
-      if (key == nullptr && names_a_secret(name)) {
+      if (key == nullptr && agents::names_secret(name)) {
         mistake(at, fmt::format("{}.{}: {}", section, name, kKeysBelongElsewhere));
       } else if (key == nullptr) {
         mistake(at, fmt::format("unknown key '{}' in [{}]{}", name, section,
@@ -135,7 +136,7 @@ private:
       RunConfig scratch;
       if (name == "name") {
         read_model_name(value, model);
-      } else if (key == nullptr && names_a_secret(name)) {
+      } else if (key == nullptr && agents::names_secret(name)) {
         mistake(at, fmt::format("models.{}: {}", name, kKeysBelongElsewhere));
       } else if (key == nullptr) {
         mistake(at, fmt::format("unknown key '{}' in [[models]]{}", name,
@@ -183,7 +184,7 @@ void apply_override(RunConfig& config, const ConfigOverride& item) {
     for (const ConfigKey& candidate : config_keys()) {
       known.push_back(candidate.section + "." + candidate.name);
     }
-    throw UsageError(names_a_secret(name)
+    throw UsageError(agents::names_secret(name)
                          ? item.key + ": " + kKeysBelongElsewhere
                          : "unknown key '" + item.key + "'" + suggestion(item.key, known));
   }

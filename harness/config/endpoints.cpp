@@ -10,6 +10,7 @@
 #include "harness/run/journal.h"
 
 #include <fstream>
+#include <iostream>
 
 #include <fmt/format.h>
 
@@ -62,7 +63,11 @@ std::vector<agents::RecordedCall> stored_calls(const agents::EndpointConfig& con
 
 std::unique_ptr<agents::ModelEndpoint> make_run_endpoint(const agents::EndpointConfig& config) {
   if (!replays_store(config)) {
-    return agents::make_endpoint(config);
+    auto endpoint = agents::make_endpoint(config);
+    if (const std::string warning = agents::endpoint_warning(config); !warning.empty()) {
+      std::cerr << "warning: " << warning << '\n';
+    }
+    return endpoint;
   }
   return std::make_unique<agents::ReplayEndpoint>(stored_calls(config), config.parallel,
                                                   config.replay_latency_scale);

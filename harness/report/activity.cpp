@@ -1,8 +1,10 @@
 #include "harness/report/activity.h"
 
+#include "base/text.h"
 #include "evaluators/evaluation/evaluator.h"
 #include "harness/config/duration.h"
 #include "harness/report/terminal.h"
+#include "harness/report/visible_output.h"
 
 #include <filesystem>
 #include <iostream>
@@ -16,7 +18,6 @@ using std::chrono::milliseconds;
 
 using std::chrono::steady_clock;
 
-constexpr const char* kClearLine = "\r\x1b[K";
 constexpr milliseconds kRest{200}; // text that changes faster is unreadable
 
 std::string whole_seconds(milliseconds duration) {
@@ -95,12 +96,13 @@ void Activity::draw() {
     return;
   }
   const auto elapsed = std::chrono::duration_cast<milliseconds>(steady_clock::now() - since_);
-  std::string line = (count_.empty() ? "" : count_ + " | ") + activity_line(waiting_, elapsed);
+  std::string line =
+      visible((count_.empty() ? "" : count_ + " | ") + activity_line(waiting_, elapsed));
   if (columns_ > 1 && line.size() >= columns_) {
     line.resize(columns_ - 1); // a line that wraps cannot be redrawn
   }
   if (line != drawn_) {
-    out_ << kClearLine << line << std::flush;
+    out_ << erase_line << line << std::flush;
     drawn_ = std::move(line);
     drawn_at_ = steady_clock::now();
   }
@@ -108,7 +110,7 @@ void Activity::draw() {
 
 void Activity::erase() {
   if (!drawn_.empty()) {
-    out_ << kClearLine << std::flush;
+    out_ << erase_line << std::flush;
     drawn_.clear();
     drawn_at_ = {};
   }

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "harness/config/duration.h"
 #include "harness/report/counted.h"
+#include "harness/report/visible_output.h"
 
 #include <algorithm>
 #include <ostream>
@@ -13,8 +14,6 @@
 
 namespace winnow::harness {
 namespace {
-
-constexpr const char* kEraseLine = "\r\x1b[K";
 
 std::string_view state_word(agents::EndpointHealth::State state) {
   using State = agents::EndpointHealth::State;
@@ -34,7 +33,7 @@ std::string_view state_word(agents::EndpointHealth::State state) {
 std::string endpoint_part(const agents::EndpointHealth& health) {
   return health.state == agents::EndpointHealth::State::Ok
              ? std::string()
-             : fmt::format("endpoint {}: {}", state_word(health.state), health.why);
+             : fmt::format("endpoint {}: {}", state_word(health.state), visible(health.why));
 }
 
 std::string calls_part(const ProgressSnapshot& snapshot) {
@@ -131,7 +130,10 @@ void Progress::event(const std::string& line, Weight weight) {
   if (terminal_ && weight == Weight::Routine) {
     return;
   }
-  out_ << (terminal_ && !status_.empty() ? kEraseLine : "") << line << '\n';
+  if (terminal_ && !status_.empty()) {
+    out_ << erase_line;
+  }
+  out_ << line << '\n';
   redraw();
 }
 
@@ -161,14 +163,14 @@ void Progress::status(const std::string& line) {
 
 void Progress::finish() {
   if (terminal_ && !status_.empty()) {
-    out_ << kEraseLine << std::flush;
+    out_ << erase_line << std::flush;
     status_.clear();
   }
 }
 
 void Progress::redraw() {
   if (terminal_ && !status_.empty()) {
-    out_ << kEraseLine << status_;
+    out_ << erase_line << status_;
   }
   out_ << std::flush;
 }

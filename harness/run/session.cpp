@@ -113,7 +113,7 @@ nlohmann::json stored_config(const RunConfig& config, const std::vector<tasks::T
   }
   stored["resolved"]["device_name"] = device.name;
   stored["resolved"][kSessionSecret] = session_secret;
-  return stored;
+  return sealed_config(std::move(stored));
 }
 
 /// Throws UsageError if a task has changed since the run began.
@@ -125,6 +125,21 @@ void check_same_tasks(const nlohmann::json& stored, const std::vector<tasks::Tas
       throw UsageError("task '" + task.name + "' has changed since the run began (" +
                            task.folder.string() + ")",
                        "restore the files of the task to go on, or start a new run");
+    }
+  }
+}
+
+/// Keeps those tasks of a user's own configuration that the run began with. Throws UsageError if
+/// one of the run's is not among them.
+void keep_tasks_of_run(const nlohmann::json& stored, std::vector<tasks::Task>& tasks) {
+  const nlohmann::json digests =
+      stored.value("resolved", nlohmann::json::object()).value("tasks", nlohmann::json::object());
+  std::erase_if(tasks, [&](const tasks::Task& task) { return !digests.contains(task.name); });
+  for (const auto& [name, digest] : digests.items()) {
+    if (std::none_of(tasks.begin(), tasks.end(),
+                     [&, &wanted = name](const auto& task) { return task.name == wanted; })) {
+      throw UsageError("the config has no task '" + visible(name) + "', which the run needs",
+                       "name its folder in run.tasks of the config");
     }
   }
 }
@@ -409,7 +424,8 @@ bool is_of_search(const nlohmann::json& run_config) {
   return !is_of_person(run_config) && run_config != config_of_server();
 }
 
-RunConfig resumed_config(const store::RunRow& run, const std::vector<ConfigOverride>& overrides) {
+RunConfig resumed_config(const store::RunRow& run, const std::filesystem::path& store,
+                         const std::vector<ConfigOverride>& overrides, const StoreTrust& trust) {
   check_resumable_overrides(overrides);
   const auto stored = nlohmann::json::parse(run.config);
   if (!is_of_search(stored)) {
@@ -418,19 +434,27 @@ RunConfig resumed_config(const store::RunRow& run, const std::vector<ConfigOverr
                      "name a run that `winnow run` began");
   }
   RunConfig config = config_from_json(stored);
+  if (trust.own) {
+    take_reaching_values(config, *trust.own);
+  } else if (!trust.is_given && !is_own_config(stored, store)) {
+    refuse_reaching_values(config, overrides, run.name, store);
+  }
   apply_overrides(config, overrides);
   return config;
 }
 
 ExitCode resume_run(const std::string& store_path, const std::string& name,
-                    const std::vector<ConfigOverride>& overrides, agents::ModelEndpoint* instead,
-                    RunReport report) {
+                    const std::vector<ConfigOverride>& overrides, const StoreTrust& trust,
+                    agents::ModelEndpoint* instead, RunReport report) {
   Interrupt interrupt; // before any other thread starts
   RunStore store(require_store(store_path), RunStore::Mode::ReadWrite);
   const store::RunRow run = locked_run(store, name);
-  RunConfig config = resumed_config(run, overrides);
+  RunConfig config = resumed_config(run, store_path, overrides, trust);
   config.store = store_path;
   std::vector<tasks::Task> tasks = load_tasks(config.tasks);
+  if (trust.own) {
+    keep_tasks_of_run(nlohmann::json::parse(run.config), tasks);
+  }
   check_same_tasks(nlohmann::json::parse(run.config), tasks);
   check_has_log(store, run, tasks);
   check_isolation_here(config);

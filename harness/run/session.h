@@ -4,6 +4,7 @@
 #include "harness/config/config.h"
 #include "harness/exit_codes.h"
 #include "harness/run/run_report.h"
+#include "harness/run/store_trust.h"
 #include "store/run_store.h"
 
 #include <functional>
@@ -27,15 +28,17 @@ ExitCode start_run(RunConfig config, bool name_is_given, agents::ModelEndpoint* 
                    RunReport report = run_leaderboard);
 
 /// Continues a run where it stopped. Overrides may change only limits, the endpoint and
-/// run.parallel: other changes would make the results of one run incomparable. `instead` and
-/// `report` are those of start_run().
+/// run.parallel: other changes would make the results of one run incomparable. Of a store from
+/// somebody else, obeys what `trust` allows. `instead` and `report` are those of start_run().
 ExitCode resume_run(const std::string& store, const std::string& run,
-                    const std::vector<ConfigOverride>& overrides,
+                    const std::vector<ConfigOverride>& overrides, const StoreTrust& trust,
                     agents::ModelEndpoint* instead = nullptr, RunReport report = run_leaderboard);
 
-/// The run's original configuration with the overrides applied. Throws UsageError for an override
-/// that may not change.
-RunConfig resumed_config(const store::RunRow& run, const std::vector<ConfigOverride>& overrides);
+/// The configuration of a run in the file `store`, with the overrides applied. Every command that
+/// obeys a stored configuration takes it from here. Throws UsageError for an override that may not
+/// change, and for values that nobody has allowed (store_trust.h).
+RunConfig resumed_config(const store::RunRow& run, const std::filesystem::path& store,
+                         const std::vector<ConfigOverride>& overrides, const StoreTrust& trust);
 
 /// The configuration of a run that keeps kernels which a person wrote (`winnow eval --store`).
 nlohmann::json config_of_person();

@@ -44,6 +44,7 @@ process::Command winnow_command(const std::vector<std::string>& arguments,
   command.environment.emplace("HOME", home().string());
   if (const char* cache = std::getenv("WINNOW_TEST_CACHE")) {
     command.environment.emplace("XDG_CACHE_HOME", cache);
+    command.environment.emplace("XDG_STATE_HOME", cache); // suites share a finished run
   }
   if (!options.gpus) {
     command.environment.emplace("WINNOW_CUDA_LIBRARY", "/nonexistent/libcuda.so.1");
