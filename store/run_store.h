@@ -207,8 +207,8 @@ public:
   /// Lets `work` query the file. All that it reads here and through this store is one snapshot.
   void read(const std::function<void(const Database&)>& work) const;
 
-  /// From now on every query of this store, which is open for reading, sees only what this owner has
-  /// sent to a server. Sees what came later after the next call.
+  /// From now on every query of this store, which is open for reading, sees only what this owner
+  /// has sent to a server. Sees what came later after the next call.
   void show_only(const std::string& owner);
 
   // ---- runs and events ----
