@@ -59,7 +59,7 @@ constexpr const char* kRefill =
     "AND g.device_name = x.device_name AND g.evaluator_version = x.evaluator_version "
     "AND g.unranked = x.unranked GROUP BY g.id, x.kernel_file_id;";
 
-std::string quoted(const std::string& text) {
+std::string sql_literal(const std::string& text) {
   std::string literal = "'";
   for (const char c : text) {
     literal += c == '\'' ? "''" : std::string(1, c);
@@ -92,7 +92,7 @@ void RunStore::show_only(const std::string& owner) {
   const std::string script = database.read([&] {
     Query known(database, "SELECT 1 FROM temp.sqlite_master WHERE name = 'own_candidates'");
     return (known.next() ? "" : shadows_of(database)) +
-           fmt::format(fmt::runtime(kRefill), quoted(owner));
+           fmt::format(fmt::runtime(kRefill), sql_literal(owner));
   });
   try { // temporary tables are written to, the store is not
     database.execute_script("PRAGMA query_only = OFF; BEGIN; " + script +
