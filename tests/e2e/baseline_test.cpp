@@ -1,6 +1,7 @@
 // Tests `winnow baseline torch` of the real program: with a stand-in for Python that follows the
 // real script's protocol, and with PyTorch if it is installed.
 #include "base/files.h"
+#include "tests/e2e/python_stand_in.h"
 #include "tests/e2e/winnow_program.h"
 
 #include <algorithm>
@@ -96,9 +97,6 @@ def get_init_inputs():
     return [0.1]
 )";
 
-/// The begin of a stand-in, which says from where it imports.
-constexpr const char* kHead = "#!/bin/sh\nif [ \"$1\" = -c ]; then echo \"[\\\"$0\\\", "
-                              "\\\"/usr\\\", \\\"/usr\\\"]\"; exit; fi\n";
 /// Actions of a stand-in for one request, which is in `$line`. They follow the real script's
 /// protocol.
 constexpr const char* kCopies = "cp in_0.raw out_0.raw\n";
@@ -121,7 +119,7 @@ struct BaselineTest : testing::Test {
   /// A stand-in for Python that cannot compile. It answers eager requests with the action `eager`.
   std::string stand_in(const std::string& eager, const std::string& more_hello = "") const {
     const fs::path path = directory.path() / "python3";
-    put(path, std::string(kHead) +
+    put(path, std::string(kPythonStandIn) +
                   "cd \"$2\" && [ -f reference.py ] && [ \"$3\" = cpu ] || exit 9\n"
                   "[ -z \"$WINNOW_TEST_SECRET\" ] || exit 8\n"
                   "echo '{\"torch\": \"9.9.9\", \"device\": \"cpu\"" +
@@ -268,8 +266,8 @@ TEST_F(BaselineTest, AChildThatHangsIsKilled) {
 
 TEST_F(BaselineTest, WithoutPyTorchNothingIsStored) {
   const fs::path python = directory.path() / "bare";
-  put(python,
-      std::string(kHead) + "echo '{\"missing\": \"bare cannot import torch: No module\"}'\n");
+  put(python, std::string(kPythonStandIn) +
+                  "echo '{\"missing\": \"bare cannot import torch: No module\"}'\n");
   fs::permissions(python, fs::perms::owner_all);
   const ProgramResult result = run(python.string());
   EXPECT_EQ(result.exit_code, 1);

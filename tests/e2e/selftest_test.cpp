@@ -1,6 +1,7 @@
 // Tests `winnow tasks selftest` of the real program: a sound task is proven, a task that is too
 // lenient is not. A stand-in for Python runs reference.py; it follows the real script's protocol.
 #include "base/files.h"
+#include "tests/e2e/python_stand_in.h"
 #include "tests/e2e/winnow_program.h"
 
 #include <filesystem>
@@ -63,7 +64,8 @@ std::string kernel(const std::string& sign, bool is_reference) {
 /// A stand-in that follows the protocol of torch_baseline.py. It refuses doubles, and a request
 /// that does not say the size of the axis n; for floats it runs `otherwise`.
 std::string stand_in(const std::string& otherwise) {
-  return "#!/bin/sh\ncd \"$2\" || exit 9\n"
+  return std::string(kPythonStandIn) +
+         "cd \"$2\" || exit 9\n"
          "echo '{\"torch\": \"9.9.9\", \"device\": \"cpu\"}'\n"
          "while read -r line; do\n"
          "case \"$line\" in *'\"float64\":true'*)\n"
@@ -89,7 +91,8 @@ struct SelftestTest : testing::Test {
     put("reference.py", "class Model:\n    def forward(self, x): pass\n");
     put("negates", stand_in(kNegates));
     put("copies", stand_in(kCopyCommand));
-    put("bare", "#!/bin/sh\necho '{\"missing\": \"bare cannot import torch\"}'\n");
+    put("bare",
+        std::string(kPythonStandIn) + "echo '{\"missing\": \"bare cannot import torch\"}'\n");
     for (const char* program : {"negates", "copies", "bare"}) {
       fs::permissions(folder / program, fs::perms::owner_all);
     }
@@ -221,10 +224,11 @@ TEST_F(SelftestTest, ALimitThatGrowsWithTheSizeIsFoundOut) {
     ASSERT_NE(text.find(from), std::string::npos) << from;
     text.replace(text.find(from), from.size(), to);
   };
-  put_in_place(R"(multiple = "5")", R"(multiple = "4 + sqrt(n) / 4")");
-  put_in_place(R"(norm_multiple = "5")", R"(norm_multiple = "4 + sqrt(n) / 4")");
+  const std::string limit = R"(multiple = "4 + 10 / (1 + n / 500000)")";
+  put_in_place("\n" + limit, "\nmultiple = \"4 + sqrt(n) / 4\"");
+  put_in_place("\nnorm_" + limit, "\nnorm_multiple = \"4 + sqrt(n) / 4\"");
   put_in_place(
-      R"({ kind = "heavy_tail", scale = [0.5, 2], tail = [3000, 10000], factor = [30000, 200000] })",
+      R"({ kind = "heavy_tail", scale = [0.5, 2], tail = [3000, 6000], factor = [30000, 200000] })",
       R"({ kind = "normal", mean = [0.25, 0.3], std = [1, 1.1] })");
   put("task.toml", text);
   const json task = json_output(run_winnow({"tasks", "selftest", folder.string(), "--seed", "1",
