@@ -186,10 +186,17 @@ private:
     return profiling::load_ceilings(folder / profiling::ceilings_file_name(owner), owner)
         .ceilings.value_or(profiling::Ceilings{});
   }
+  /// Clients need not know where files are.
+  static nlohmann::json without_folder(nlohmann::json task) {
+    task.erase("folder");
+    return task;
+  }
   JudgeRoutes::Setup routes_setup() {
     JudgeRoutes::Setup setup;
     setup.version = winnow_version();
-    setup.task = [this](const std::string& name) { return task_json(*tasks_.find(name)); };
+    setup.task = [this](const std::string& name) {
+      return without_folder(task_json(*tasks_.find(name)));
+    };
     setup.task_list = [this] {
       if (task_list_.is_null()) {
         std::vector<tasks::Task> all;
@@ -197,6 +204,9 @@ private:
           all.push_back(*tasks_.find(name));
         }
         task_list_ = task_list_json(all);
+        for (nlohmann::json& task : task_list_["tasks"]) {
+          task = without_folder(std::move(task));
+        }
       }
       return task_list_;
     };
