@@ -297,13 +297,16 @@ TEST(Cli, ServeRefusesWhatIsUnsafeOrUnclear) {
   const TemporaryDirectory directory("serve-cli");
   const std::string store = directory.path() / "s.db";
   const std::string token = directory.path() / "token";
-  write_file_atomic(token, "ann short\n");
+  write_file_atomic(token, "ann short\n", Readers::Owner);
+  const std::string open_token = directory.path() / "open token";
+  write_file_atomic(open_token, "ann 0123456789abcdef\n");
   const std::string rewards = directory.path() / "rewards";
   write_file_atomic(rewards, "[serve.reward.own]\nsped = 1\n");
   const std::vector<std::pair<std::vector<std::string>, const char*>> cases = {
       {{"--bind", "0.0.0.0:0"}, "without a token"},
       {{"--bind", "localhost"}, "there is no port"},
       {{"--token-file", token}, "token:1: the token of 'ann' has fewer than 16 characters"},
+      {{"--token-file", open_token}, "other users may use it: its mode is 0644"},
       {{"--token-env", "WINNOW_NO_SUCH_VARIABLE"}, "is not set"},
       {{"--judge", "--reward", "fame"}, "--reward: there is no reward 'fame'"},
       {{"--judge", "--config", rewards}, "rewards:2:1: unknown key 'sped' in [serve.reward.own]"},
