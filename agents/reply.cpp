@@ -208,7 +208,7 @@ ExtractedKernel take_kernel(const Part& part, std::size_t blocks, const Reply& r
     return problem(cut_off("a code block", reply));
   }
   if (!part.closed) {
-    return found(part.text,
+    return found(part.text.substr(0, part.text.find_last_not_of(" \t\n") + 1) + "\n",
                  "the code block has no closing fence; took the text up to the end of the reply");
   }
   return found(part.text,

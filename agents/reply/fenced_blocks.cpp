@@ -81,6 +81,7 @@ private:
   void begin(const Fence& fence) {
     open_ = {fence};
     nested_ = false;
+    has_text_ = false;
     block_ = {};
     block_.begin = offset_ + line_begin_;
     content_begin_ = line_end_;
@@ -97,6 +98,11 @@ private:
   }
   void append(std::string_view line) {
     const std::size_t spaces = std::min(line.find_first_not_of(' '), line.size());
+    if (!has_text_ && spaces < line.size()) {
+      has_text_ = true;
+      // A list indents its lines, but models forget it: the first line decides.
+      open_.front().indent = std::min(open_.front().indent, spaces);
+    }
     block_.text.append(line.substr(std::min(spaces, open_.front().indent))).push_back('\n');
   }
   void finish(bool closed, std::size_t content_end, std::size_t end) {
@@ -122,6 +128,7 @@ private:
   std::size_t offset_ = 0, line_begin_ = 0, line_end_ = 0, content_begin_ = 0;
   std::vector<Fence> open_; ///< innermost last
   bool nested_ = false;     ///< the outermost open block has contained another block
+  bool has_text_ = false;   ///< block_ has a line that is not blank
   FencedBlock block_;       ///< the outermost open block, without the fences inside it
 };
 

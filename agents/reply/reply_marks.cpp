@@ -170,17 +170,24 @@ private:
   void step() {
     if (text_[at_] == '\n') {
       line_is_empty_ = true;
+      in_comment_ = false;
     } else if (text_[at_] != ' ' && text_[at_] != '\t') {
       line_is_empty_ = false;
     }
+    const bool is_address = at_ > 0 && text_[at_ - 1] == ':'; // https://
+    in_comment_ = in_comment_ || (!is_address && text_.substr(at_, 2) == "//");
     ++at_;
   }
 
   void take(ReplyMark mark) {
     mark.begins_line = line_is_empty_;
+    mark.commented = in_comment_;
     const std::string_view behind = text_.substr(mark.end, 80);
     const std::size_t next = behind.find_first_not_of(" \t");
     mark.alone = line_is_empty_ && (next == std::string_view::npos || behind[next] == '\n');
+    if (mark.kind == Kind::Turn || mark.kind == Kind::Final || mark.kind == Kind::Channel) {
+      in_comment_ = false;
+    }
     line_is_empty_ = line_is_empty_ || mark.kind != Kind::Other;
     marks_.push_back(mark);
     at_ = mark.end;
@@ -326,6 +333,7 @@ private:
   std::string_view text_;
   std::size_t at_ = 0;
   bool line_is_empty_ = true;
+  bool in_comment_ = false;
   bool in_cdata_ = false;
   std::vector<ReplyMark> marks_;
 };

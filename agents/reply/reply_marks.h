@@ -22,6 +22,7 @@ struct ReplyMark {
   std::size_t end = 0;
   bool begins_line = false; ///< only spaces and other marks stand before it on its line
   bool alone = false;       ///< ... and only spaces behind it
+  bool commented = false;   ///< "//" stands before it on its line
 };
 
 /// The marks of a text, in order. Marks in inline code or between quotes are text. Takes time in

@@ -1,5 +1,6 @@
 #include "agents/reply/reply_thoughts.h"
 
+#include "agents/reply/fence_line.h"
 #include "agents/reply/reply_encoding.h"
 #include "agents/reply/reply_marks.h"
 #include "base/text.h"
@@ -50,14 +51,15 @@ public:
   explicit CodeBlocks(std::string_view text) {
     std::size_t at = 0;
     for (const std::string_view line : split_lines(text)) {
-      const std::size_t fence = line.find_first_not_of(" \t>*-0123456789.");
-      const auto rest = fence == line.npos ? std::string_view() : line.substr(fence);
-      if (rest.starts_with("```") || rest.starts_with("~~~")) {
-        fences_.push_back({at, rest.find_first_not_of("`~* ") == rest.npos});
+      if (const auto fence = opening_fence(line)) {
+        fences_.push_back({at, fence->bare});
       }
       at += line.size() + 1;
     }
   }
+
+  /// Whether the fences behind the last place asked for come in pairs but for one, which closes.
+  bool next_fence_closes() const { return (fences_.size() - next_) % 2 == 1; }
 
   /// Whether a block that began after `from` holds the place `at`, and is closed behind it. Both
   /// places may only grow from call to call.
@@ -69,8 +71,7 @@ public:
     for (; next_ < fences_.size() && fences_[next_].begin < at; ++next_) {
       open_ = fences_[next_].begin >= from && (!open_ || !fences_[next_].bare);
     }
-    return open_ && next_ < fences_.size() && fences_[next_].bare &&
-           (fences_.size() - next_) % 2 == 1;
+    return open_ && next_ < fences_.size() && fences_[next_].bare;
   }
 
 private:
@@ -90,7 +91,7 @@ public:
       : text_(text), repairs_(repairs), marks_(find_reply_marks(text)), blocks_(text),
         signs_(text) {
     for (const ReplyMark& mark : marks_) {
-      const bool closes = mark.kind == Kind::Close || mark.kind == Kind::Final;
+      const bool closes = (mark.kind == Kind::Close && !mark.commented) || mark.kind == Kind::Final;
       last_close_ = closes ? mark.begin : last_close_;
       last_final_ = mark.kind == Kind::Final ? mark.begin : last_final_;
     }
@@ -132,7 +133,7 @@ private:
   }
 
   void take(const ReplyMark& mark) {
-    const bool in_code = !thoughts_ && blocks_.hold(part_begin_, mark.begin);
+    const bool in_code = !thoughts_ && is_in_code(mark);
     if (thoughts_) {
       take_in_thoughts(mark);
     } else if (is_hidden(mark, in_code)) {
@@ -151,6 +152,11 @@ private:
     }
   }
 
+  bool is_in_code(const ReplyMark& mark) {
+    const bool held = blocks_.hold(part_begin_, mark.begin);
+    return mark.commented || (held && blocks_.next_fence_closes());
+  }
+
   /// Whether the mark is a part of the code of the answer, such as a word in a comment.
   bool is_hidden(const ReplyMark& mark, bool in_code) const {
     const bool stray = mark.kind == Kind::Close && mark.alone;
@@ -161,14 +167,15 @@ private:
   void take_in_thoughts(const ReplyMark& mark) {
     const bool ends_channel =
         thoughts_->channel && (mark.kind == Kind::Turn || mark.kind == Kind::Channel);
-    if (mark.kind != Kind::Close && mark.kind != Kind::Final && !ends_channel) {
+    const bool is_word = mark.kind == Kind::Close && mark.commented && last_close_ > mark.begin;
+    if ((mark.kind != Kind::Close && mark.kind != Kind::Final && !ends_channel) || is_word) {
       return;
     }
     add_reasoning(text_.substr(thoughts_->end, mark.begin - thoughts_->end));
     thoughts_.reset();
     at_ = part_begin_ = mark.end;
     if (mark.kind == Kind::Channel) {
-      begin_thoughts(mark);
+      thoughts_ = {mark.begin, mark.end, true, answered_};
     } else if (mark.kind == Kind::Final && signs_.any_after(mark.end)) {
       forget_answer();
     }

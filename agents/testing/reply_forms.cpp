@@ -56,7 +56,9 @@ std::string drawn_thoughts(const Draw& draw) {
   const bool none = open.empty() && close.empty();
   static const Words kWords{"", "I note `</think>` for later.\n", "It is <b>bold</b>.\n",
                             "```\nan open fence\n", "{ \"a\": 1 }\n"};
-  return none ? "" : open + thoughts_with_draft() + one_of(kWords, draw) + close;
+  // Without an opening mark an open fence would hide where the thoughts end.
+  const std::string words = open.empty() ? kWords[draw(3)] : one_of(kWords, draw);
+  return none ? "" : open + thoughts_with_draft() + words + close;
 }
 
 std::string as_json(const Draw& draw) {
