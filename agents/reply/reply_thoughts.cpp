@@ -52,7 +52,7 @@ public:
     std::size_t at = 0;
     for (const std::string_view line : split_lines(text)) {
       if (const auto fence = opening_fence(line)) {
-        fences_.push_back({at, fence->bare});
+        fences_.push_back({at + line.find(fence->mark == '`' ? "```" : "~~~"), fence->bare});
       }
       at += line.size() + 1;
     }
@@ -133,7 +133,7 @@ private:
   }
 
   void take(const ReplyMark& mark) {
-    const bool in_code = !thoughts_ && is_in_code(mark);
+    const bool in_code = !thoughts_ && mark.kind != Kind::Final && is_in_code(mark);
     if (thoughts_) {
       take_in_thoughts(mark);
     } else if (is_hidden(mark, in_code)) {
