@@ -258,6 +258,11 @@ TEST(ReplyText, IsReadInLinearTime) {
       {"fences", [](std::size_t n) { return repeated("```c\nx\n```\n", n); }},
       {"open fences", [](std::size_t n) { return repeated("```c\n", n); }},
       {"kernels in fences", [&](std::size_t n) { return repeated("```\n" + plan + "```\n", n); }},
+      {"closing marks", [](std::size_t n) { return repeated("</think>", n); }},
+      {"channels", [](std::size_t n) { return repeated("<|channel|>analysis<|message|>", n); }},
+      {"turns behind a kernel", [&](std::size_t n) { return plan + repeated("<|im_end|>\n", n); }},
+      {"objects", [](std::size_t n) { return repeated("{\"a\":1}", n); }},
+      {"quotes of fences", [](std::size_t n) { return repeated("> ```\n", n); }},
       {"thoughts", [](std::size_t n) { return repeated("<think></think>", n); }},
       {"brackets", [](std::size_t n) { return repeated("{\"a\":[", n); }}};
   for (const auto& [kind, text] : kinds) {
