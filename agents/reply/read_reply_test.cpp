@@ -60,7 +60,7 @@ TEST(ReadReply, KeepsAnAnswerInWhichAMarkStands) {
   EXPECT_EQ(taken(fence_of_kernel + "</think>\n"), kernel);
   EXPECT_EQ(taken(fence_of_kernel + "</think>\nDone.\n"), kernel);
   EXPECT_EQ(taken(fence_of_kernel + "\nNote: the `</think>` tag closes my notes.\n"), kernel);
-  EXPECT_EQ(taken("```cuda\n" + kernel + "</think>\n```\n"), kernel);
+  EXPECT_EQ(taken("```cuda\n" + kernel + "</think>\n```\n"), kernel + "\n");
   const std::string templates = kernel + "// a<think>(b), c[think], x<pad>(y)\n";
   EXPECT_EQ(taken("```cuda\n" + templates + "```\n"), templates);
 }
@@ -78,7 +78,7 @@ TEST(ReadReply, NamesATrueReason) {
   EXPECT_THAT(taken(cut, "length"), HasSubstr("the token limit cut it off"));
   EXPECT_THAT(taken(cut, ""), HasSubstr("perhaps the token limit"));
   EXPECT_THAT(taken(cut, "stop"), HasSubstr("inside a code block: its end is missing"));
-  EXPECT_THAT(taken("<think>" + draft_in_fence, "stop"), HasSubstr("inside the model's thoughts"));
+  EXPECT_THAT(taken("<think>```cuda\n__global__ void f();\n```\n", "stop"), HasSubstr("inside the model's thoughts"));
   EXPECT_THAT(taken("<think>" + draft_in_fence + "</think>", ""),
               HasSubstr("thoughts and no answer"));
   EXPECT_THAT(taken(R"({"reasoning": "r", "kernel_file": ""})"), HasSubstr("is empty"));
