@@ -1,8 +1,8 @@
 #include "agents/json_text.h"
 
 #include "base/error.h"
+#include "base/readable_json.h"
 #include "base/secrets.h"
-#include "base/text.h"
 
 #include <algorithm>
 #include <new>
@@ -12,13 +12,6 @@
 
 namespace winnow::agents {
 namespace {
-
-std::string valid_utf8(std::string_view text) {
-  std::string repaired(text);
-  // to_valid_utf8 would also replace the line ends of a formatted message.
-  std::replace(repaired.begin(), repaired.end(), '\r', ' ');
-  return to_valid_utf8(repaired);
-}
 
 /// Counts brackets outside of strings only. The parser's own way, a callback for each value, would
 /// double the time of parsing.
@@ -54,7 +47,7 @@ nlohmann::json parse_limited(std::string_view text) {
 
 nlohmann::json parse_untrusted_json(std::string_view text) {
   try {
-    return find_invalid_utf8(text) ? parse_limited(valid_utf8(text)) : parse_limited(text);
+    return parse_limited(with_readable_text(text));
   } catch (const nlohmann::json::exception& failure) {
     // The message has the form "[json.exception.parse_error.101] parse error at line 1, column 1:
     // ..."

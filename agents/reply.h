@@ -1,6 +1,7 @@
 #pragma once
 
 #include "agents/model_request.h"
+#include "agents/reply/read_reply.h"
 
 #include <optional>
 #include <string>
@@ -22,9 +23,13 @@ struct ExtractedKernel {
 /// JSON with the members "reasoning" and "kernel_file", for endpoints that support schemas.
 ReplySchema kernel_reply_schema();
 
-/// Takes the fenced block (or the bare text) that contains /*@winnow ... @*/ and code. A reply that
-/// follows kernel_reply_schema() is searched in its "kernel_file". Never throws.
+/// Why a reply is too large to be read; empty: it is not.
+std::string too_large(std::string_view reply);
+
+/// Takes the fenced block (or the bare text) of the answer that contains /*@winnow ... @*/ and
+/// code. JSON is searched for its "kernel_file", or for the only text that has both. Never throws.
 ExtractedKernel extract_kernel_file(std::string_view reply, std::string_view finish_reason);
+ExtractedKernel extract_kernel_file(const Reply& reply);
 
 /// What a reply says about its kernel before it shows the kernel: one line of about `max_bytes` at
 /// most. Empty: the reply says nothing.

@@ -1,5 +1,7 @@
 #include "agents/reply_diff.h"
 
+#include "agents/json_text.h"
+#include "agents/reply/read_reply.h"
 #include "agents/reply_text.h"
 #include "base/text.h"
 
@@ -8,6 +10,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace winnow::agents {
 namespace {
@@ -306,6 +309,22 @@ std::string apply(std::string_view parent, std::string_view reply) {
 
 } // namespace
 
+namespace {
+
+/// The answer, or the "kernel_file" of JSON: it may hold blocks.
+std::string answer_of(const Reply& reply) {
+  if (reply.final_text.find("kernel_file") != std::string::npos) {
+    for (const nlohmann::json& object : json_objects(reply)) {
+      if (std::string text = text_member(object, "kernel_file"); !text.empty()) {
+        return read_reply(text, reply.finish_reason).final_text;
+      }
+    }
+  }
+  return reply.final_text;
+}
+
+} // namespace
+
 bool has_block(std::string_view reply) {
   const auto lines = split_lines(reply);
   return std::any_of(lines.begin(), lines.end(), is_search_marker);
@@ -322,14 +341,20 @@ AppliedBlocks apply_blocks(std::string_view parent, std::string_view reply) {
 ExtractedKernel extract_changed_kernel(std::string_view parent, std::string_view reply,
                                        std::string_view finish_reason) {
   try {
-    const std::optional<std::string> structured = structured_member(reply, "kernel_file");
-    std::string_view answer = structured ? std::string_view(*structured) : reply;
-    if (reply.size() > kMaxReplyBytes || !skip_thoughts(answer) || !has_block(answer)) {
-      ExtractedKernel whole = extract_kernel_file(reply, finish_reason);
+    if (std::string problem = too_large(reply); !problem.empty()) {
+      return {std::nullopt, problem + std::string(kOrBlocks), {}};
+    }
+    const Reply read = read_reply(reply, finish_reason);
+    const std::string answer = answer_of(read);
+    if (!read.open_thoughts.empty() || !has_block(answer)) {
+      ExtractedKernel whole = extract_kernel_file(read);
       whole.problem += whole.text ? "" : kOrBlocks;
       return whole;
     }
     AppliedBlocks applied = apply_blocks(parent, answer);
+    if (!applied.text && read.parts.size() > 1 && has_block(read.parts.back())) {
+      applied = apply_blocks(parent, read.parts.back()); // what it says at last counts
+    }
     return {std::move(applied.text), std::move(applied.problem), {}};
     // Only out of memory can cause this; a reply must not end a run.
   } catch (const std::exception& failure) {

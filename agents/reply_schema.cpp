@@ -1,7 +1,10 @@
 #include "agents/reply_schema.h"
 
 #include "agents/json_text.h"
+#include "agents/reply/read_reply.h"
 #include "base/error.h"
+
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -50,7 +53,9 @@ std::string schema_violation(const ReplySchema& schema, const std::string& reply
   const rapidjson::Document rules = read_schema(schema);
   rapidjson::Document json;
   try {
-    const std::string checked = parse_untrusted_json(reply).dump();
+    const std::vector<nlohmann::json> objects = json_objects(read_reply(reply, ""));
+    const std::string checked =
+        (objects.empty() ? parse_untrusted_json(reply) : objects.back()).dump();
     json.Parse(checked.data(), checked.size());
   } catch (const Error& failure) {
     return failure.what();

@@ -13,13 +13,18 @@ using testing::HasSubstr;
 TEST(ReplySchema, AcceptsWhatMatches) {
   EXPECT_EQ(schema_violation(kernel_reply_schema(), R"({"reasoning": "", "kernel_file": "x"})"),
             "");
+  EXPECT_EQ(schema_violation(kernel_reply_schema(), "<think>{}</think>\n```json\n"
+                                                    R"({"reasoning": "", "kernel_file": "x"})"
+                                                    "\n```\n"),
+            "")
+      << "the readers of replies read it, too";
 }
 
 TEST(ReplySchema, SaysWhatDoesNot) {
   const auto violation = [](const std::string& reply) {
     return schema_violation(kernel_reply_schema(), reply);
   };
-  EXPECT_THAT(violation("Sure! {\"reasoning\": \"\"}"), HasSubstr("not JSON"));
+  EXPECT_THAT(violation("Sure! I have no idea."), HasSubstr("not JSON"));
   EXPECT_EQ(violation(R"({"reasoning": ""})"),
             R"(the outermost value violates "required": ["reasoning","kernel_file"])");
   EXPECT_EQ(violation(R"({"reasoning": "", "kernel_file": 1})"),

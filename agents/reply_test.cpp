@@ -1,4 +1,5 @@
 #include "agents/reply.h"
+#include "agents/reply/read_reply.h"
 #include "agents/reply_text.h"
 
 #include <algorithm>
@@ -181,7 +182,10 @@ TEST(Reply, SurvivesBinary) {
   EXPECT_FALSE(extract(binary).text);
   std::string with_nul = kKernel;
   with_nul.insert(with_nul.size() - 2, 1, '\0');
-  EXPECT_EQ(extract(fence("cuda", with_nul)).text, with_nul) << "the parser names the place";
+  const auto kernel = extract(fence("cuda", with_nul));
+  with_nul[with_nul.size() - 3] = ' ';
+  EXPECT_EQ(kernel.text, with_nul);
+  EXPECT_EQ(kernel.note, "replaced NUL bytes");
   EXPECT_FALSE(extract("").text);
   EXPECT_FALSE(extract("```").text);
 }
@@ -254,6 +258,11 @@ TEST(ReplyText, IsReadInLinearTime) {
       {"fences", [](std::size_t n) { return repeated("```c\nx\n```\n", n); }},
       {"open fences", [](std::size_t n) { return repeated("```c\n", n); }},
       {"kernels in fences", [&](std::size_t n) { return repeated("```\n" + plan + "```\n", n); }},
+      {"closing marks", [](std::size_t n) { return repeated("</think>", n); }},
+      {"channels", [](std::size_t n) { return repeated("<|channel|>analysis<|message|>", n); }},
+      {"turns behind a kernel", [&](std::size_t n) { return plan + repeated("<|im_end|>\n", n); }},
+      {"objects", [](std::size_t n) { return repeated("{\"a\":1}", n); }},
+      {"quotes of fences", [](std::size_t n) { return repeated("> ```\n", n); }},
       {"thoughts", [](std::size_t n) { return repeated("<think></think>", n); }},
       {"brackets", [](std::size_t n) { return repeated("{\"a\":[", n); }}};
   for (const auto& [kind, text] : kinds) {

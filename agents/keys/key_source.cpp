@@ -175,6 +175,7 @@ std::string variable_in_file(const fs::path& path, const std::string& name) {
   int number = 0;
   for (std::string_view line : split_lines(text)) {
     const std::string where = fmt::format("{}:{}", path.string(), ++number);
+    line.remove_prefix(number == 1 && line.starts_with("\xEF\xBB\xBF") ? 3 : 0);
     line = trim(line);
     if (line.empty() || line.front() == '#') {
       continue;

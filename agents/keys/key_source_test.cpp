@@ -56,7 +56,7 @@ constexpr fs::perms kPrivate = fs::perms::owner_read | fs::perms::owner_write;
 constexpr fs::perms kOpen = kPrivate | fs::perms::group_read | fs::perms::others_read;
 
 TEST_F(KeySourceTest, TakesTheEnvironmentBeforeFilesAndClearsIt) {
-  write(".env", "WINNOW_KEY_A=sk-dotenv\n", kOpen);
+  write(".env", "\xEF\xBB\xBFWINNOW_KEY_A=sk-dotenv\n", kOpen); // with a byte order mark
   setenv("WINNOW_KEY_A", "sk-environment", 1);
   const char* value = std::getenv("WINNOW_KEY_A");
   const Key key = find_key({"", "", {"WINNOW_KEY_A"}});

@@ -1,13 +1,12 @@
 #include "agents/roles/role_reply.h"
 
-#include "agents/fenced_blocks.h"
 #include "agents/json_text.h"
+#include "agents/reply/read_reply.h"
 #include "base/error.h"
 #include "base/text.h"
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -29,35 +28,30 @@ struct Useless {
   std::string problem;
 };
 
-std::optional<json> object_in(std::string_view text) {
-  try {
-    json parsed = parse_untrusted_json(text);
-    return parsed.is_object() ? std::optional(std::move(parsed)) : std::nullopt;
-  } catch (const Error&) {
-    return std::nullopt;
-  }
-}
-
-json object_of(std::string_view reply) {
+/// The object that the answer ends with: thoughts and earlier drafts count for nothing.
+json object_of(std::string_view reply, const char* member) {
   if (reply.size() > kMaxRoleReplyBytes) {
     throw Useless{fmt::format("the reply has more than {} KiB", kMaxRoleReplyBytes >> 10U)};
   }
-  if (auto whole = object_in(reply)) {
-    return *std::move(whole);
+  const Reply read = read_reply(reply, "");
+  if (!read.open_thoughts.empty()) {
+    throw Useless{"the reply ends inside the model's thoughts"};
   }
-  for (const FencedBlock& block : fenced_blocks(reply)) {
-    if (auto fenced = object_in(block.text)) {
-      return *std::move(fenced);
-    }
+  std::vector<json> objects = json_objects(read);
+  if (objects.empty()) {
+    throw Useless{"the reply has no JSON object"};
   }
-  const std::size_t first = reply.find('{');
-  const std::size_t last = reply.rfind('}');
-  if (first != std::string_view::npos && last != std::string_view::npos && first < last) {
-    if (auto bare = object_in(reply.substr(first, last - first + 1))) {
-      return *std::move(bare);
-    }
-  }
-  throw Useless{"the reply has no JSON object"};
+  const auto last = std::find_if(objects.rbegin(), objects.rend(),
+                                 [&](const json& object) { return object.contains(member); });
+  return std::move(last == objects.rend() ? objects.back() : *last);
+}
+
+/// The member without which a reply says nothing.
+const char* main_member(std::string_view op) {
+  return op == "judge"      ? "bottleneck"
+         : op == "verify"   ? "verdict"
+         : op == "forecast" ? "chances"
+                            : "words";
 }
 
 std::string text_of(const json& object, const char* name, std::size_t most = kMaxRoleTextBytes) {
@@ -183,7 +177,7 @@ json advice_of(std::string_view op, const json& reply, const RoleFacts& facts) {
 RoleReply parse_role_reply(std::string_view op, std::string_view reply, const RoleFacts& facts) {
   role_reply_schema(op); // throws for an operator of no role
   try {
-    return {advice_of(op, object_of(reply), facts).dump(), {}};
+    return {advice_of(op, object_of(reply, main_member(op)), facts).dump(), {}};
   } catch (const Useless& useless) {
     return {{}, to_valid_utf8(useless.problem)};
   }

@@ -31,8 +31,7 @@ constexpr std::size_t kMaxGuideBytes = 3000;    ///< of the meta-prompter's word
 /// The schema of the replies of one of role_operator_names(). Throws Error for another operator.
 ReplySchema role_reply_schema(std::string_view op);
 
-/// Takes the JSON object out of the reply: the whole reply, a fenced block, or the text from the
-/// first brace to the last one. A name of a metric that the record lacks, a line that the file
+/// Takes the last JSON object of the answer (reply/read_reply.h). A name of a metric that the record lacks, a line that the file
 /// lacks, a rejection without a finding, and chances that are no distribution over the bins make
 /// the reply useless. Chances whose sum is nearly 1 are divided by the sum. Throws Error for an
 /// operator of no role, and nothing else.

@@ -52,6 +52,21 @@ TEST(RoleReply, IsFoundInAnyWrapping) {
   }
 }
 
+TEST(RoleReply, CountsBehindTheThoughts) {
+  const std::string draft = std::string("```json\n") + R"({"verdict": "accept", "findings": []})" + "\n```\n";
+  const std::string answer = verifier_reply("reject").dump();
+  for (const std::string& reply :
+       {"<think>First thought:\n" + draft + "No.</think>\n```json\n" + answer + "\n```",
+        "<think>It has if (i < n) { ... } and {\"verdict\": ...}.</think>\n" + answer,
+        "<|channel|>analysis<|message|>" + draft + "<|end|><|channel|>final<|message|>" + answer,
+        "[THINK]" + draft + "[/THINK]" + answer, draft + "No:\n" + answer}) {
+    const RoleReply parsed = parse_role_reply("verify", reply, kFacts);
+    EXPECT_EQ(parsed.problem, "") << reply;
+    EXPECT_EQ(json::parse(parsed.advice).at("verdict"), "reject") << reply;
+  }
+  EXPECT_THAT(problem_with("verify", "<think>" + draft), HasSubstr("inside the model's thoughts"));
+}
+
 TEST(RoleReply, FollowsItsSchema) {
   EXPECT_EQ(schema_violation(role_reply_schema("judge"), judge_reply().dump()), "");
   EXPECT_EQ(schema_violation(role_reply_schema("verify"), verifier_reply("reject").dump()), "");

@@ -1,5 +1,5 @@
 // `winnow export training`: what a store has for those who train models.
-#include "agents/reply_text.h"
+#include "agents/reply/read_reply.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "harness/commands/commands.h"

@@ -1,6 +1,7 @@
 #include "harness/serve/client_json.h"
 
 #include "base/error.h"
+#include "base/readable_json.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -52,7 +53,7 @@ void check_size(std::string_view body) {
 
 json parse_client_json(std::string_view body) {
   check_size(body);
-  json document = json::parse(body, nullptr, false);
+  json document = json::parse(with_readable_text(body), nullptr, false);
   if (document.is_discarded()) {
     throw UsageError("the body is no JSON");
   }

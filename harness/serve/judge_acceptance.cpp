@@ -112,7 +112,7 @@ JudgeService::Planned JudgeService::plan(const JudgeItem& item, const Asked& ask
   planned.text = item.text;
   planned.bad_reply = item.bad_reply;
   if (!item.is_kernel && planned.bad_reply.empty()) {
-    agents::ExtractedKernel kernel = agents::extract_kernel_file(item.text, "stop");
+    agents::ExtractedKernel kernel = agents::extract_kernel_file(item.text, "");
     planned.bad_reply = kernel.text ? "" : kernel.problem;
     planned.text = kernel.text ? *std::move(kernel.text) : item.text;
   }

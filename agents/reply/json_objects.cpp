@@ -1,0 +1,139 @@
+#include "agents/reply/json_objects.h"
+
+#include "agents/json_text.h"
+#include "base/error.h"
+#include "base/text.h"
+
+#include <optional>
+
+namespace winnow::agents {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kTriesPerByte = 4;     ///< how often a byte may be read
+constexpr std::size_t kMostStrings = 10'000; ///< of one object that are looked at
+
+/// The length of the object that the text begins with; npos: it has no end.
+std::size_t object_length(std::string_view text) {
+  std::size_t depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      i += c == '\\' ? 1 : 0;
+      in_string = c != '"';
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '{') {
+      ++depth;
+    } else if (c == '}' && --depth == 0) {
+      return i + 1;
+    }
+  }
+  return std::string_view::npos;
+}
+
+/// The text with the control characters of its strings escaped.
+std::string with_escaped_controls(std::string_view text) {
+  std::string escaped;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string && c == '\\' && i + 1 < text.size()) {
+      escaped += c;
+      escaped += text[++i];
+    } else if (in_string && (c == '\n' || c == '\t')) {
+      escaped += c == '\n' ? "\\n" : "\\t";
+    } else {
+      in_string = c == '"' ? !in_string : in_string;
+      escaped += c;
+    }
+  }
+  return escaped;
+}
+
+std::optional<json> parsed_object(std::string_view text) {
+  for (const bool forgiving : {false, true}) {
+    try {
+      json object = parse_untrusted_json(forgiving ? with_escaped_controls(text) : text);
+      return object.is_object() ? std::optional(std::move(object)) : std::nullopt;
+    } catch (const Error&) {
+      continue;
+    }
+  }
+  return std::nullopt;
+}
+
+/// An object begins with a brace and a quote, or is empty.
+bool may_begin_object(std::string_view text) {
+  const std::size_t next = text.find_first_not_of(" \t\n", 1);
+  return next != std::string_view::npos && (text[next] == '"' || text[next] == '}');
+}
+
+std::string text_in(const json& object, const char* name) {
+  return object.is_object() ? text_member(object, name) : std::string();
+}
+
+bool is_kernel_text(const std::string& text) {
+  return text.find("@winnow") != std::string::npos && text.find("__global__") != std::string::npos;
+}
+
+} // namespace
+
+JsonObjects find_json_objects(std::string_view text) {
+  JsonObjects found;
+  std::size_t budget = kTriesPerByte * text.size();
+  for (std::size_t at = text.find('{'); at < text.size(); at = text.find('{', at)) {
+    const std::string_view rest = text.substr(at);
+    if (!may_begin_object(rest)) {
+      ++at;
+      continue;
+    }
+    const std::size_t length = object_length(rest);
+    const bool has_end = length != std::string_view::npos;
+    const std::size_t read = has_end ? length : rest.size();
+    if (read > budget) {
+      break;
+    }
+    budget -= read;
+    auto object = has_end ? parsed_object(rest.substr(0, length)) : std::nullopt;
+    found.cut = found.cut || (!has_end && trim(text.substr(0, at)).empty());
+    if (object) {
+      found.objects.push_back(*std::move(object));
+    }
+    at += object ? length : 1;
+  }
+  return found;
+}
+
+std::string kernel_file_in(const json& object) {
+  if (std::string named = text_in(object, "kernel_file"); !named.empty()) {
+    return named;
+  }
+  std::string kernel;
+  std::vector<const json*> values{&object}; // a queue instead of recursion
+  std::vector<json> inner;
+  inner.reserve(1); // pointers into it stay
+  for (std::size_t i = 0; i < values.size() && i < kMostStrings; ++i) {
+    const json& value = *values[i];
+    if (value.is_structured()) {
+      for (const json& member : value) {
+        values.push_back(&member);
+      }
+    } else if (value.is_string() && is_kernel_text(value.get_ref<const std::string&>())) {
+      const auto& text = value.get_ref<const std::string&>();
+      auto call = trim(text).starts_with('{') && inner.empty() ? parsed_object(text) : std::nullopt;
+      if (call) { // the arguments of a tool call are JSON in a string
+        values.push_back(&inner.emplace_back(*std::move(call)));
+      } else if (kernel.empty() || kernel == text) {
+        kernel = text;
+      } else {
+        return {};
+      }
+    }
+  }
+  return kernel;
+}
+
+} // namespace winnow::agents

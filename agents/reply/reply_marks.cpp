@@ -1,0 +1,347 @@
+#include "agents/reply/reply_marks.h"
+
+#include "base/text.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+#include <string>
+
+namespace winnow::agents {
+namespace {
+
+using Kind = ReplyMark::Kind;
+
+constexpr std::size_t kMostNameBytes = 48;
+constexpr std::size_t kMostAttributeBytes = 200;
+constexpr std::string_view kWideBar = "\xEF\xBD\x9C", kWideSpace = "\xE2\x96\x81";
+constexpr std::string_view kLeftTriangle = "\xE2\x97\x81", kRightTriangle = "\xE2\x96\xB7";
+
+template <std::size_t N>
+bool is_one_of(std::string_view word, const std::array<std::string_view, N>& words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+bool names_thoughts(std::string_view name) {
+  constexpr std::array<std::string_view, 7> kParts{"think",      "thought",   "reason",   "reflect",
+                                                   "scratchpad", "monologue", "rationale"};
+  constexpr std::array<std::string_view, 5> kWhole{"analysis", "cot", "deliberation",
+                                                   "introspection", "commentary"};
+  return is_one_of(name, kWhole) || std::any_of(kParts.begin(), kParts.end(), [&](auto part) {
+           return name.find(part) != std::string_view::npos;
+         });
+}
+
+bool names_answer(std::string_view name) {
+  constexpr std::array<std::string_view, 14> kNames{
+      "answer", "final", "final_answer", "output", "solution", "response",  "result",
+      "kernel", "code",  "kernel_file",  "cuda",   "file",     "tool_call", "function_call"};
+  return is_one_of(name, kNames);
+}
+
+bool names_end_of_turn(std::string_view name) {
+  constexpr std::array<std::string_view, 15> kNames{"im_end",
+                                                    "eot_id",
+                                                    "eom_id",
+                                                    "endoftext",
+                                                    "end_of_text",
+                                                    "end",
+                                                    "return",
+                                                    "call",
+                                                    "eot",
+                                                    "eos",
+                                                    "turn",
+                                                    "end_of_turn",
+                                                    "end_of_turn_token",
+                                                    "end_of_sentence",
+                                                    "endofturn"};
+  return is_one_of(name, kNames);
+}
+
+/// Marks behind which the name of a role follows.
+bool names_begin_of_turn(std::string_view name) {
+  constexpr std::array<std::string_view, 5> kNames{"im_start", "start", "start_header_id",
+                                                   "start_of_turn", "turn"};
+  return is_one_of(name, kNames);
+}
+
+bool is_name_character(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == ':' || c == '-';
+}
+
+/// A tag in pieces: "</mm:think>" is {name "think", closes}.
+struct Tag {
+  std::string name; ///< in lower case, without a prefix "mm:"
+  bool closes = false;
+  bool bar_before = false, bar_behind = false; ///< <|name|>
+  std::size_t end = 0;
+};
+
+/// Reads the text of a tag from one place to the next.
+class TagReader {
+public:
+  TagReader(std::string_view text, std::size_t at) : text_(text), at_(at) {}
+
+  std::optional<Tag> read(std::string_view open, std::string_view close) {
+    Tag tag;
+    take(open);
+    tag.closes = take("/");
+    tag.bar_before = take("|") || take(kWideBar);
+    tag.closes = take("/") || tag.closes;
+    tag.name = name();
+    tag.bar_behind = take("|") || take(kWideBar);
+    if (tag.name.empty()) {
+      return std::nullopt;
+    }
+    if (!take(close)) {
+      // Attributes: <think signature="x">
+      const std::size_t end = text_.substr(at_, kMostAttributeBytes).find_first_of(">\n<");
+      if (close != ">" || tag.bar_before || tag.bar_behind || end == std::string_view::npos ||
+          text_[at_] != ' ' || text_[at_ + end] != '>') {
+        return std::nullopt;
+      }
+      at_ += end + 1;
+    }
+    tag.end = at_;
+    return tag;
+  }
+
+private:
+  bool take(std::string_view word) {
+    const bool is_next = text_.substr(at_).starts_with(word);
+    at_ += is_next ? word.size() : 0;
+    return is_next;
+  }
+  std::string name() {
+    std::string name;
+    while (at_ < text_.size() && name.size() <= kMostNameBytes) {
+      if (take(kWideSpace)) {
+        name += '_';
+      } else if (is_name_character(text_[at_])) {
+        const char c = text_[at_++];
+        name += c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      } else {
+        break;
+      }
+    }
+    return name.substr(name.rfind(':') + 1); // npos + 1 is 0
+  }
+
+  std::string_view text_;
+  std::size_t at_;
+};
+
+/// Takes "begin_of_" or "end_of_" off the name, and says which it was.
+bool take_prefix(Tag& tag) {
+  for (const auto& [prefix, closes] :
+       std::initializer_list<std::pair<std::string_view, bool>>{{"begin_of_", false},
+                                                                {"start_of_", false},
+                                                                {"begin_", false},
+                                                                {"start_", false},
+                                                                {"end_of_", true},
+                                                                {"end_", true}}) {
+    if (std::string_view(tag.name).starts_with(prefix)) {
+      tag.name.erase(0, prefix.size());
+      tag.closes = tag.closes || closes;
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Finds the marks in one pass over the text.
+class MarkFinder {
+public:
+  explicit MarkFinder(std::string_view text) : text_(text) {}
+
+  std::vector<ReplyMark> find() {
+    while (at_ < text_.size()) {
+      if (const auto mark = mark_here(); mark && !is_quoted(*mark)) {
+        take(*mark);
+      } else {
+        step();
+      }
+    }
+    return std::move(marks_);
+  }
+
+private:
+  void step() {
+    if (text_[at_] == '\n') {
+      line_is_empty_ = true;
+      in_comment_ = false;
+    } else if (text_[at_] != ' ' && text_[at_] != '\t') {
+      line_is_empty_ = false;
+    }
+    const bool is_address = at_ > 0 && text_[at_ - 1] == ':'; // https://
+    in_comment_ = in_comment_ || (!is_address && text_.substr(at_, 2) == "//");
+    ++at_;
+  }
+
+  void take(ReplyMark mark) {
+    mark.begins_line = line_is_empty_;
+    mark.commented = in_comment_;
+    const std::string_view behind = text_.substr(mark.end, 80);
+    const std::size_t next = behind.find_first_not_of(" \t");
+    mark.alone = line_is_empty_ && (next == std::string_view::npos || behind[next] == '\n');
+    if (mark.kind == Kind::Turn || mark.kind == Kind::Final || mark.kind == Kind::Channel) {
+      in_comment_ = false;
+    }
+    line_is_empty_ = line_is_empty_ || mark.kind != Kind::Other;
+    marks_.push_back(mark);
+    at_ = mark.end;
+  }
+
+  bool is_quoted(const ReplyMark& mark) const {
+    constexpr std::string_view kQuotes = "`\"'";
+    return mark.begin > 0 && mark.end < text_.size() &&
+           kQuotes.find(text_[mark.begin - 1]) != std::string_view::npos &&
+           text_[mark.begin - 1] == text_[mark.end];
+  }
+
+  std::optional<ReplyMark> mark_here() {
+    const std::string_view rest = text_.substr(at_);
+    switch (text_[at_]) {
+    case '<':
+      return angle_mark();
+    case '[':
+      return bracket_mark();
+    case ']':
+      return in_cdata_ && rest.starts_with("]]>") ? std::optional(mark(Kind::Other, 3))
+                                                  : std::nullopt;
+    case 'a': // "analysis" and "final" are all that is left of the channels if a server drops marks
+      return rest.starts_with("assistantfinal")
+                 ? std::optional(mark(Kind::Final, std::string_view("assistantfinal").size()))
+                 : std::nullopt;
+    case '\xE2':
+      return rest.starts_with(kLeftTriangle) ? triangle_mark() : std::nullopt;
+    default:
+      return std::nullopt;
+    }
+  }
+
+  ReplyMark mark(Kind kind, std::size_t bytes) const { return {kind, at_, at_ + bytes}; }
+  ReplyMark until(Kind kind, std::size_t end) const { return {kind, at_, end}; }
+
+  bool follows_a_name() const { return at_ > 0 && is_name_character(text_[at_ - 1]); }
+  bool ends_line(std::size_t end) const {
+    return end >= text_.size() || text_[end] == '\n' || text_[end] == '<' || text_[end] == '[';
+  }
+
+  std::optional<ReplyMark> angle_mark() {
+    constexpr std::string_view kCdata = "<![CDATA[";
+    if (text_.substr(at_).starts_with(kCdata)) {
+      in_cdata_ = true;
+      return mark(Kind::Other, kCdata.size());
+    }
+    auto tag = TagReader(text_, at_).read("<", ">");
+    if (!tag) {
+      return std::nullopt;
+    }
+    return tag->bar_before || tag->bar_behind ? barred_mark(*std::move(tag)) : plain_mark(*tag);
+  }
+
+  /// <think>, </answer>, </s>. C++ has templates with arguments, so the place counts.
+  std::optional<ReplyMark> plain_mark(const Tag& tag) {
+    if (names_thoughts(tag.name)) {
+      return follows_a_name() && !tag.closes
+                 ? std::nullopt
+                 : std::optional(until(tag.closes ? Kind::Close : Kind::Open, tag.end));
+    }
+    if (names_answer(tag.name)) {
+      return tag.closes       ? std::optional(until(Kind::Other, tag.end))
+             : line_is_empty_ ? std::optional(until(Kind::Answer, tag.end))
+                              : std::nullopt;
+    }
+    if (tag.name == "end_of_turn" || (tag.name == "s" && tag.closes)) {
+      return until(Kind::Turn, tag.end);
+    }
+    if (tag.name == "start_of_turn") {
+      return until(Kind::Turn, end_of_role(tag.end));
+    }
+    if (tag.name == "s" || tag.name == "bos") {
+      return at_ == 0 ? std::optional(until(Kind::Other, tag.end)) : std::nullopt;
+    }
+    return (tag.name == "eos" || tag.name == "pad") && !follows_a_name() && ends_line(tag.end)
+               ? std::optional(until(tag.name == "eos" ? Kind::Turn : Kind::Other, tag.end))
+               : std::nullopt;
+  }
+
+  /// <|im_end|>, <|channel|>final<|message|>, <|channel>thought, <channel|>
+  std::optional<ReplyMark> barred_mark(Tag tag) {
+    if (tag.name == "channel") {
+      return tag.bar_before ? channel_mark(tag) : until(Kind::Close, tag.end);
+    }
+    if (tag.name == "turn") { // of Gemma: <|turn>model begins a turn, <turn|> ends it
+      return until(Kind::Turn, tag.bar_before ? end_of_role(tag.end) : tag.end);
+    }
+    if (names_end_of_turn(tag.name)) {
+      return until(Kind::Turn, tag.end);
+    }
+    if (names_begin_of_turn(tag.name)) {
+      return until(Kind::Other, end_of_role(tag.end));
+    }
+    take_prefix(tag);
+    if (names_thoughts(tag.name)) {
+      return until(tag.closes ? Kind::Close : Kind::Open, tag.end);
+    }
+    return until(names_answer(tag.name) && !tag.closes ? Kind::Answer : Kind::Other, tag.end);
+  }
+
+  /// The end of the word behind a mark.
+  std::size_t end_of_role(std::size_t at) const {
+    const std::size_t most = std::min(text_.size(), at + kMostNameBytes);
+    while (at < most && is_name_character(text_[at])) {
+      ++at;
+    }
+    return at;
+  }
+
+  ReplyMark channel_mark(const Tag& tag) const {
+    constexpr std::string_view kMessage = "<|message|>";
+    const std::string_view header = text_.substr(tag.end, kMostAttributeBytes);
+    const std::string_view name = trim(header.substr(0, header.find_first_of("<\n")));
+    const Kind kind = name.starts_with("final") ? Kind::Final : Kind::Channel;
+    const std::size_t message = tag.bar_behind ? header.find(kMessage) : std::string_view::npos;
+    return until(kind, message == std::string_view::npos ? end_of_role(tag.end)
+                                                         : tag.end + message + kMessage.size());
+  }
+
+  /// [THINK] ... [/THINK]; a[think] is C++.
+  std::optional<ReplyMark> bracket_mark() {
+    const auto tag = TagReader(text_, at_).read("[", "]");
+    if (!tag || tag->bar_before || tag->bar_behind || follows_a_name()) {
+      return std::nullopt;
+    }
+    const bool is_capture = text_.substr(tag->end, 1) == "("; // of a lambda
+    if (names_thoughts(tag->name) && (tag->closes || line_is_empty_) && !is_capture) {
+      return until(tag->closes ? Kind::Close : Kind::Open, tag->end);
+    }
+    const bool is_filler = tag->name == "pad" || tag->name == "eos" || tag->name == "inst";
+    return is_filler && ends_line(tag->end) ? std::optional(until(Kind::Other, tag->end))
+                                            : std::nullopt;
+  }
+
+  std::optional<ReplyMark> triangle_mark() {
+    const auto tag = TagReader(text_, at_).read(kLeftTriangle, kRightTriangle);
+    return tag && names_thoughts(tag->name)
+               ? std::optional(until(tag->closes ? Kind::Close : Kind::Open, tag->end))
+               : std::nullopt;
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  bool line_is_empty_ = true;
+  bool in_comment_ = false;
+  bool in_cdata_ = false;
+  std::vector<ReplyMark> marks_;
+};
+
+} // namespace
+
+std::vector<ReplyMark> find_reply_marks(std::string_view text) {
+  return MarkFinder(text).find();
+}
+
+} // namespace winnow::agents
