@@ -53,7 +53,8 @@ TEST(RoleReply, IsFoundInAnyWrapping) {
 }
 
 TEST(RoleReply, CountsBehindTheThoughts) {
-  const std::string draft = std::string("```json\n") + R"({"verdict": "accept", "findings": []})" + "\n```\n";
+  const std::string draft =
+      std::string("```json\n") + R"({"verdict": "accept", "findings": []})" + "\n```\n";
   const std::string answer = verifier_reply("reject").dump();
   for (const std::string& reply :
        {"<think>First thought:\n" + draft + "No.</think>\n```json\n" + answer + "\n```",
