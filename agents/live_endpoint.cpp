@@ -46,13 +46,36 @@ std::string request_id(const HttpResult& result) {
   return {};
 }
 
-std::int64_t estimated_tokens(const ModelRequest& request) {
+std::int64_t tokens_in(std::int64_t bytes) {
+  return (bytes + kBytesPerToken - 1) / kBytesPerToken;
+}
+
+std::int64_t prompt_tokens(const ModelRequest& request) {
   std::size_t bytes = 0;
   for (const Message& message : request.messages) {
     bytes += message.text.size();
   }
-  return static_cast<std::int64_t>(bytes) / kBytesPerToken +
+  return tokens_in(static_cast<std::int64_t>(bytes));
+}
+
+std::int64_t estimated_tokens(const ModelRequest& request) {
+  return prompt_tokens(request) +
          (request.max_output_tokens > 0 ? request.max_output_tokens : kCompletionTokens);
+}
+
+/// The least that a provider bills for a request of which so much arrived.
+Usage billed_at_least(const ModelRequest& request, std::int64_t received_bytes) {
+  Usage usage;
+  usage.prompt_tokens = prompt_tokens(request);
+  usage.completion_tokens = tokens_in(received_bytes);
+  return usage;
+}
+
+/// Whether the model had begun to work, as far as it can be told from outside.
+bool had_begun(const HttpResult& result, const WireAnswer& partial) {
+  const bool refused = result.status >= 300;
+  const bool ended_by_error = partial.error || (!partial.malformed.empty() && !partial.cut_off);
+  return result.sent && !refused && (!ended_by_error || partial.received_bytes > 0);
 }
 
 /// An endpoint may repeat the key in any text of its answer.
@@ -87,7 +110,30 @@ struct LiveEndpoint::Call {
   std::int64_t estimated_tokens = 0;
   bool repaired = false;
   bool to_repair = false; ///< send the request again, together with the violation in its reply
+
+  void book_lost(const HttpResult& result, const WireAnswer& partial);
+  WireAnswer take_partial(const HttpResult& result);
 };
+
+/// What came of an answer that did not end as it should.
+WireAnswer LiveEndpoint::Call::take_partial(const HttpResult& result) {
+  WireAnswer partial;
+  if (decoder) {
+    partial = decoder->finish();
+    decoder.reset();
+  } else {
+    partial.received_bytes = static_cast<std::int64_t>(result.body.size());
+  }
+  return partial;
+}
+
+/// Books an attempt without a reply.
+void LiveEndpoint::Call::book_lost(const HttpResult& result, const WireAnswer& partial) {
+  const Usage& counted = partial.lost_usage;
+  const bool counted_all = partial.usage_known && counted.completion_tokens > 0;
+  const bool estimates = !counted_all && had_begun(result, partial);
+  bill.add_lost(counted, estimates ? billed_at_least(request, partial.received_bytes) : Usage());
+}
 
 LiveEndpoint::LiveEndpoint(const EndpointConfig& config, std::shared_ptr<HttpClient> client)
     : config_(config), format_(format_of(config)), random_(std::random_device{}()),
@@ -178,6 +224,24 @@ EndpointHealth LiveEndpoint::health() const {
 
 LiveEndpoint::Delay LiveEndpoint::handle(Call& call, HttpResult result) {
   call.attempts += result.end == HttpResult::End::Cancelled ? 0 : 1;
+  if (result.end != HttpResult::End::Answered) {
+    WireAnswer partial = call.take_partial(result);
+    return handle_end(call, std::move(result), std::move(partial));
+  }
+  return result.status >= 200 && result.status < 300
+             ? handle_answer(call, result)
+             : refused(call, result, format_.decode_error(result.body));
+}
+
+/// The transfer ended before the answer did, as far as HTTP knows.
+LiveEndpoint::Delay LiveEndpoint::handle_end(Call& call, HttpResult result, WireAnswer partial) {
+  if (partial.reply && result.end == HttpResult::End::Transport) {
+    return handle_reply(call, result, std::move(partial)); // it was whole before the failure
+  }
+  if (partial.reply) {
+    partial.lost_usage = partial.reply->usage;
+  }
+  call.book_lost(result, partial);
   FailedAttempt attempt;
   switch (result.end) {
   case HttpResult::End::Cancelled: {
@@ -192,39 +256,30 @@ LiveEndpoint::Delay LiveEndpoint::handle(Call& call, HttpResult result) {
                   fmt::format("{}: the answer is larger than {} MiB and was not read", shown_url_,
                               config_.max_answer_bytes >> 20U));
   case HttpResult::End::Transport:
-    if (call.decoder) {
-      const WireAnswer partial = call.decoder->finish();
-      call.bill.add_lost(partial.reply ? partial.reply->usage : partial.lost_usage);
-    }
-    attempt.transport = result.trusted;
-    return failed(
-        call, attempt,
-        fmt::format("{}: no answer: {}{}", shown_url_, result.error,
-                    result.trusted
-                        ? ""
-                        : "; set endpoint.ca_file to a file with the certificates to trust"));
   case HttpResult::End::Answered:
     break;
   }
-  return result.status >= 200 && result.status < 300
-             ? handle_answer(call, result)
-             : refused(call, result, format_.decode_error(result.body));
+  attempt.transport = result.trusted;
+  return failed(
+      call, attempt,
+      fmt::format(
+          "{}: no answer: {}{}", shown_url_, result.error,
+          result.trusted ? "" : "; set endpoint.ca_file to a file with the certificates to trust"));
 }
 
 LiveEndpoint::Delay LiveEndpoint::handle_answer(Call& call, const HttpResult& result) {
   WireAnswer answer = call.decoder ? call.decoder->finish() : format_.decode(result.body);
+  if (answer.reply) {
+    return handle_reply(call, result, std::move(answer));
+  }
+  call.book_lost(result, answer);
   if (answer.error) {
-    call.bill.add_lost(answer.lost_usage);
     ProviderError error = *answer.error;
     if (error.status == 0 && call.decoder) {
       error.status = 500; // the answer had begun with HTTP 200, so treat the error as temporary
     }
     return refused(call, result, error);
   }
-  if (answer.reply) {
-    return handle_reply(call, result, std::move(answer));
-  }
-  call.bill.add_lost(answer.lost_usage);
   FailedAttempt attempt;
   attempt.transport = answer.cut_off;
   return failed(call, attempt,
@@ -243,7 +298,11 @@ LiveEndpoint::Delay LiveEndpoint::handle_reply(Call& call, const HttpResult& res
   if (answer.usage_known) {
     gate_.used(call.estimated_tokens, reply.usage.prompt_tokens + reply.usage.completion_tokens);
   }
-  call.bill.add(reply.usage, answer.usage_known, reply.dollars);
+  if (answer.usage_known || reply.dollars) {
+    call.bill.add(reply.usage, answer.usage_known, reply.dollars);
+  } else {
+    call.bill.add_uncounted(billed_at_least(call.request, answer.received_bytes));
+  }
   if (repair(call, reply)) {
     return std::nullopt;
   }
@@ -328,6 +387,7 @@ void LiveEndpoint::finish(Call& call, ModelReply reply) {
   reply.repaired = call.repaired;
   reply.usage = call.bill.usage();
   reply.dollars = call.bill.dollars();
+  reply.estimated = call.bill.estimated();
   if (call.bill.used_price()) {
     reply.price = price_;
   }

@@ -37,6 +37,7 @@ private:
 
   void post(const std::shared_ptr<Call>& call);
   Delay handle(Call& call, HttpResult result);
+  Delay handle_end(Call& call, HttpResult result, WireAnswer partial);
   Delay handle_answer(Call& call, const HttpResult& result);
   Delay handle_reply(Call& call, const HttpResult& result, WireAnswer answer);
   Delay refused(Call& call, const HttpResult& result, const ProviderError& error);

@@ -11,6 +11,14 @@
 
 namespace winnow::agents {
 
+/// What requests cost that the endpoint did not count: they broke off, timed out, were cancelled or
+/// were answered without counts. Computed from the prompt and from the bytes that arrived.
+struct EstimatedCost {
+  std::int64_t requests = 0;
+  std::int64_t tokens = 0;
+  double dollars = 0; ///< 0 if the price is unknown
+};
+
 struct ModelReply {
   enum class Status : std::uint8_t {
     Ok,
@@ -29,6 +37,8 @@ struct ModelReply {
   std::string request_id;        ///< the provider's id for the request, for its support
   Usage usage;                   ///< sum over all attempts that the endpoint counted
   std::optional<double> dollars; ///< nullopt: the price is unknown
+  /// On top of `usage` and `dollars`. nullopt: the endpoint keeps no account of it.
+  std::optional<EstimatedCost> estimated;
   /// The price behind `dollars`; nullopt: the endpoint sent `dollars` itself.
   std::optional<Price> price;
   double seconds = 0;                        ///< duration of the last attempt

@@ -18,20 +18,17 @@ constexpr int kMaxCacheMarks = 4;
 
 /// The API's input tokens exclude tokens that were read from or written to the cache. Its output
 /// tokens include thinking.
-Usage decode_usage(const json& usage) {
-  Usage decoded;
-  decoded.cached_tokens = count_member(usage, "cache_read_input_tokens");
-  decoded.cache_write_tokens = count_member(usage, "cache_creation_input_tokens");
-  decoded.prompt_tokens =
-      count_member(usage, "input_tokens") + decoded.cached_tokens + decoded.cache_write_tokens;
-  decoded.completion_tokens = count_member(usage, "output_tokens");
-  decoded.reasoning_tokens =
+Counts decode_usage(const json& usage) {
+  Usage details;
+  details.cached_tokens = count_member(usage, "cache_read_input_tokens");
+  details.cache_write_tokens = count_member(usage, "cache_creation_input_tokens");
+  details.reasoning_tokens =
       count_member(object_member(usage, "output_tokens_details"), "thinking_tokens");
-  return consistent(decoded);
-}
-
-bool knows_usage(const json& usage) {
-  return usage.contains("input_tokens") && usage.contains("output_tokens");
+  std::optional<std::int64_t> prompt = find_count(usage, "input_tokens");
+  if (prompt) {
+    *prompt += details.cached_tokens + details.cache_write_tokens;
+  }
+  return put_together(details, prompt, find_count(usage, "output_tokens"), std::nullopt);
 }
 
 std::string finish_reason_of(const std::string& stop_reason) {
@@ -58,6 +55,7 @@ private:
       reply_.model = text_member(message, "model");
       reply_.request_id = text_member(message, "id");
       take_usage(object_member(message, "usage"));
+      usage_known_ = false; // the output is counted at the end
     } else if (type == "content_block_start") {
       const json& block = object_member(data, "content_block");
       add_text(text_member(block, "type") == "text" ? text_member(block, "text") : std::string());
@@ -65,6 +63,7 @@ private:
       const json& delta = object_member(data, "delta");
       add_text(text_member(delta, "type") == "text_delta" ? text_member(delta, "text")
                                                           : std::string());
+      add_hidden(text_member(delta, "thinking") + text_member(delta, "partial_json"));
       has_content_ = true; // also for thinking and the arguments of a tool call
     } else if (type == "message_delta") {
       take_usage(object_member(data, "usage"));
@@ -81,8 +80,9 @@ private:
         usage_[name] = value;
       }
     }
-    reply_.usage = decode_usage(usage_);
-    usage_known_ = knows_usage(usage_);
+    const Counts counts = decode_usage(usage_);
+    reply_.usage = counts.usage;
+    usage_known_ = counts.known;
   }
 
   void take_end(const json& delta) {
@@ -176,7 +176,7 @@ public:
     params.erase("stream"); // an extra_body that is used for other requests too may set it
     return json_line({{"custom_id", custom_id}, {"params", std::move(params)}});
   }
-  Usage usage_of(const json& answer) const final {
+  Counts counts_of(const json& answer) const final {
     return decode_usage(object_member(answer, "usage"));
   }
 
@@ -235,9 +235,10 @@ WireAnswer AnthropicFormat::decode_object(const json& body) const {
   reply.finish_reason = finish_reason_of(text_member(body, "stop_reason"));
   reply.model = text_member(body, "model");
   reply.request_id = text_member(body, "id");
-  reply.usage = usage_of(body);
+  const Counts counts = counts_of(body);
+  reply.usage = counts.usage;
   WireAnswer answer;
-  answer.usage_known = knows_usage(object_member(body, "usage"));
+  answer.usage_known = counts.known;
   answer.reply = std::move(reply);
   return answer;
 }

@@ -27,12 +27,16 @@ struct ProviderError {
 struct WireAnswer {
   /// Status Ok; text may be empty; `dollars` only if the endpoint reported it.
   std::optional<ModelReply> reply;
+  /// The endpoint counted all tokens: of the reply, or of the part of a stream that arrived.
   bool usage_known = false;
   std::optional<ProviderError> error;
   std::string malformed;
   bool cut_off = false; ///< `malformed` because the answer ended early: another attempt may succeed
   /// The tokens that the endpoint counted for a stream that broke off without a reply.
   Usage lost_usage;
+  /// Bytes of text and reasoning that arrived, for an estimate. Of an answer that is no stream: all
+  /// its bytes.
+  std::int64_t received_bytes = 0;
 };
 
 /// Decodes one streamed answer from the bytes of its body, which are cut at any place.
