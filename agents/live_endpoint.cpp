@@ -5,6 +5,7 @@
 #include "agents/money/bill.h"
 #include "agents/money/prices.h"
 #include "agents/reply_schema.h"
+#include "agents/wire/members.h"
 #include "base/error.h"
 #include "base/json_dump.h"
 #include "base/secrets.h"
@@ -84,6 +85,9 @@ void cut_secrets(ModelReply& reply) {
        {&reply.text, &reply.error, &reply.finish_reason, &reply.model, &reply.request_id}) {
     winnow::cut_secrets(*text);
   }
+  for (std::string& notice : reply.notices) {
+    winnow::cut_secrets(notice);
+  }
 }
 
 Gate::End trouble_of(const FailedAttempt& attempt) {
@@ -108,8 +112,10 @@ struct LiveEndpoint::Call {
   int faults = 0; ///< attempts that failed while the endpoint was well: max_attempts limits these
   std::optional<Clock::time_point> first_failure;
   std::int64_t estimated_tokens = 0;
+  WireOptions options; ///< of the attempt in flight
+  std::vector<std::string> notices;
   bool repaired = false;
-  bool to_repair = false; ///< send the request again, together with the violation in its reply
+  bool to_repair = false; ///< send the request again, corrected
 
   void book_lost(const HttpResult& result, const WireAnswer& partial);
   WireAnswer take_partial(const HttpResult& result);
@@ -148,6 +154,7 @@ LiveEndpoint::LiveEndpoint(const EndpointConfig& config, std::shared_ptr<HttpCli
   price_ = endpoint_price(config, parts.host, config.model);
   options_.stream = config.stream;
   options_.openai_itself = parts.host == "api.openai.com";
+  options_.members = config.members;
   options_.extra_body = config.extra_body;
   policy_.max_attempts = config.max_attempts;
   policy_.base = to_milliseconds(config.retry_base_seconds);
@@ -190,7 +197,8 @@ void LiveEndpoint::post(const std::shared_ptr<Call>& call) {
   post.headers = format_.headers(key_.value);
   post.headers.insert(post.headers.end(), config_.extra_headers.begin(),
                       config_.extra_headers.end());
-  post.body = json_line(format_.encode(call->request, options_));
+  call->options = options();
+  post.body = json_line(format_.encode(call->request, call->options));
   call->estimated_tokens = estimated_tokens(call->request);
   post.tokens = call->estimated_tokens;
   if (options_.stream) {
@@ -333,11 +341,43 @@ bool LiveEndpoint::repair(Call& call, const ModelReply& reply) {
   return true;
 }
 
+WireOptions LiveEndpoint::options() const {
+  const std::lock_guard lock(mutex_);
+  return options_;
+}
+
+/// Asks once more, without the member that the endpoint does not take. All later requests go
+/// without it, too.
+bool LiveEndpoint::leave_out(Call& call, const ProviderError& error) {
+  const auto change =
+      change_for(error, format_.encode(call.request, call.options), config_.extra_body);
+  if (!change) {
+    return false;
+  }
+  const std::lock_guard lock(mutex_);
+  auto learned = nlohmann::json::parse(options_.learned, nullptr, false);
+  learned = learned.is_object() ? std::move(learned) : nlohmann::json::object();
+  const nlohmann::json before = learned;
+  learned.merge_patch(*change);
+  if (learned != before) { // another call may have learned it
+    options_.learned = learned.dump();
+    call.notices.push_back(fmt::format("{}: {}, because the endpoint refuses it: {}", shown_url_,
+                                       in_words(*change), error.message));
+  }
+  call.to_repair = true;
+  return true;
+}
+
 LiveEndpoint::Delay LiveEndpoint::refused(Call& call, const HttpResult& result,
                                           const ProviderError& error) {
   FailedAttempt attempt;
   attempt.status = error.status != 0 ? error.status : result.status;
   attempt.out_of_money = error.out_of_money || error.daily_limit || attempt.status == 402;
+  const bool is_refused = attempt.status == 400 || attempt.status == 422;
+  if (is_refused && !attempt.out_of_money && leave_out(call, error)) {
+    gate_.ended(Clock::now(), Gate::End::Answered, {}, {});
+    return std::nullopt;
+  }
   attempt.should_retry = should_retry(result);
   attempt.asked_for = requested_delay(result.headers, std::time(nullptr));
   if (!attempt.asked_for) {
@@ -385,6 +425,7 @@ LiveEndpoint::Delay LiveEndpoint::failed(Call& call, FailedAttempt attempt, std:
 void LiveEndpoint::finish(Call& call, ModelReply reply) {
   reply.attempts = std::max(call.attempts, 1);
   reply.repaired = call.repaired;
+  reply.notices = std::move(call.notices);
   reply.usage = call.bill.usage();
   reply.dollars = call.bill.dollars();
   reply.estimated = call.bill.estimated();

@@ -43,6 +43,8 @@ private:
   Delay refused(Call& call, const HttpResult& result, const ProviderError& error);
   Delay failed(Call& call, FailedAttempt attempt, std::string what);
   bool repair(Call& call, const ModelReply& reply);
+  bool leave_out(Call& call, const ProviderError& error);
+  WireOptions options() const;
   void finish(Call& call, ModelReply reply);
   std::string hint(long status, const std::string& model) const;
 
@@ -58,7 +60,7 @@ private:
   Gate gate_;
   std::shared_ptr<HttpClient> client_;
   HttpClient::LaneId lane_ = 0;
-  std::mutex mutex_;
+  mutable std::mutex mutex_; ///< guards open_calls_ and options_.learned
   std::condition_variable ended_;
   std::size_t open_calls_ = 0; ///< guarded by mutex_
 };

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace winnow::agents {
 
@@ -44,6 +45,8 @@ struct ModelReply {
   double seconds = 0;                        ///< duration of the last attempt
   std::optional<double> first_token_seconds; ///< of the last attempt, if it was streamed
   int attempts = 1;
+  /// What the endpoint does from now on, said once: "'user' is left out of requests, because ...".
+  std::vector<std::string> notices;
   bool repaired = false; ///< the first reply violated its schema, so a second one was requested
   /// The recorded call that this reply comes from; it cost nothing.
   std::optional<std::int64_t> served_from;

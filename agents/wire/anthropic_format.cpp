@@ -168,10 +168,11 @@ public:
     return std::make_unique<AnthropicStream>(*this);
   }
   std::string batch_line(const std::string& custom_id, const ModelRequest& request,
-                         const std::string& extra_body) const final {
+                         const std::string& extra_body, const std::string& members) const final {
     WireOptions options;
     options.stream = false;
     options.extra_body = extra_body;
+    options.members = members;
     json params = encode(request, options);
     params.erase("stream"); // an extra_body that is used for other requests too may set it
     return json_line({{"custom_id", custom_id}, {"params", std::move(params)}});
@@ -217,7 +218,7 @@ json AnthropicFormat::encode(const ModelRequest& request, const WireOptions& opt
   if (options.stream) {
     body["stream"] = true;
   }
-  merge_extra_body(body, options.extra_body);
+  apply_options(body, options);
   return body;
 }
 

@@ -185,7 +185,7 @@ json ChatFormat::encode(const ModelRequest& request, const WireOptions& options)
     body["stream"] = true;
     body["stream_options"] = {{"include_usage", true}};
   }
-  merge_extra_body(body, options.extra_body);
+  apply_options(body, options);
   return body;
 }
 

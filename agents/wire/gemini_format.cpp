@@ -159,9 +159,10 @@ public:
     return std::make_unique<GeminiStream>(*this);
   }
   std::string batch_line(const std::string& custom_id, const ModelRequest& request,
-                         const std::string& extra_body) const final {
+                         const std::string& extra_body, const std::string& members) const final {
     WireOptions options;
     options.extra_body = extra_body;
+    options.members = members;
     return json_line({{"key", custom_id}, {"request", encode(request, options)}});
   }
   Counts counts_of(const json& answer) const final {
@@ -229,7 +230,7 @@ json GeminiFormat::encode(const ModelRequest& request, const WireOptions& option
   if (json config = generation_config(request); !config.empty()) {
     body["generationConfig"] = std::move(config);
   }
-  merge_extra_body(body, options.extra_body);
+  apply_options(body, options);
   return body;
 }
 

@@ -172,7 +172,7 @@ json ResponsesFormat::encode(const ModelRequest& request, const WireOptions& opt
   if (options.stream) {
     body["stream"] = true;
   }
-  merge_extra_body(body, options.extra_body);
+  apply_options(body, options);
   return body;
 }
 

@@ -107,6 +107,10 @@ void ModelCalls::send(TaskState& state, const search::Ask& ask, const agents::Mo
 
 void ModelCalls::store(const Reply& reply) {
   const auto call = calls_.find(reply.key);
+  for (const std::string& notice : reply.reply.notices) {
+    setup_.journal.event("endpoint notice", {{"key", reply.key}, {"notice", notice}});
+    setup_.progress.event(notice, Progress::Weight::Important);
+  }
   if (call != calls_.end() && reply.reply.status == ModelReply::Status::Ok) {
     setup_.journal.finish_call(call->second.row, call->second.request,
                                setup_.model_of(call->second.ask).endpoint.kind(), reply.reply);
