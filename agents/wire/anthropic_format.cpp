@@ -1,4 +1,5 @@
 #include "agents/json_text.h"
+#include "agents/wire/claude_thinking.h"
 #include "agents/wire/format_base.h"
 #include "agents/wire/json_members.h"
 #include "agents/wire/request_parts.h"
@@ -41,6 +42,18 @@ std::string finish_reason_of(const std::string& stop_reason) {
   return stop_reason == "tool_use"  ? "tool_calls"
          : stop_reason == "refusal" ? "content_filter"
                                     : stop_reason;
+}
+
+/// Adds the provider's reason for a refusal to the text, which is empty or has only begun.
+void add_refusal(const json& details, std::string& text) {
+  const std::string category = text_member(details, "category");
+  const std::string explanation = text_member(details, "explanation");
+  if (text_member(details, "type") == "refusal" && !(category + explanation).empty()) {
+    text += text.empty() ? "" : "\n\n";
+    text += "The request was refused";
+    text += category.empty() ? "" : " (" + category + ")";
+    text += explanation.empty() ? "." : ": " + explanation;
+  }
 }
 
 class AnthropicStream final : public EventStreamDecoder {
@@ -88,6 +101,7 @@ private:
   void take_end(const json& delta) {
     if (const std::string reason = text_member(delta, "stop_reason"); !reason.empty()) {
       reply_.finish_reason = finish_reason_of(reason);
+      add_refusal(object_member(delta, "stop_details"), reply_.text);
       complete_ = true;
     }
   }
@@ -143,16 +157,16 @@ void add_messages(json& body, const std::vector<Turn>& turns) {
   body["messages"] = std::move(messages);
 }
 
-/// The API refuses a temperature if the model thinks.
 void add_sampling(json& body, const ModelRequest& request) {
-  const bool thinks = !request.effort.empty() && request.effort != "none";
-  if (thinks) {
-    body["thinking"] = {{"type", "adaptive"}};
-    body["output_config"]["effort"] = request.effort == "minimal" ? "low" : request.effort;
-  } else if (!request.effort.empty()) {
-    body["thinking"] = {{"type", "disabled"}};
+  const ClaudeThinking thinking =
+      claude_thinking(request.model, request.effort, body["max_tokens"].get<std::int64_t>());
+  if (!thinking.config.is_null()) {
+    body["thinking"] = thinking.config;
   }
-  if (request.temperature >= 0 && !thinks) {
+  if (!thinking.effort.empty()) {
+    body["output_config"]["effort"] = thinking.effort;
+  }
+  if (request.temperature >= 0 && thinking.takes_temperature) {
     body["temperature"] = request.temperature;
   }
 }
@@ -234,6 +248,7 @@ WireAnswer AnthropicFormat::decode_object(const json& body) const {
     }
   }
   reply.finish_reason = finish_reason_of(text_member(body, "stop_reason"));
+  add_refusal(object_member(body, "stop_details"), reply.text);
   reply.model = text_member(body, "model");
   reply.request_id = text_member(body, "id");
   const Counts counts = counts_of(body);

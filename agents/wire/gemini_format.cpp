@@ -36,12 +36,25 @@ Counts decode_usage(const json& usage) {
 }
 
 std::string finish_reason_of(const std::string& reason) {
-  constexpr std::array<std::string_view, 6> kFiltered{
-      "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"};
-  if (std::find(kFiltered.begin(), kFiltered.end(), reason) != kFiltered.end()) {
-    return "content_filter";
-  }
-  return reason == "STOP" ? "stop" : reason == "MAX_TOKENS" ? "length" : reason;
+  constexpr std::array<std::string_view, 9> kFiltered{"SAFETY",
+                                                      "RECITATION",
+                                                      "LANGUAGE",
+                                                      "BLOCKLIST",
+                                                      "PROHIBITED_CONTENT",
+                                                      "SPII",
+                                                      "IMAGE_SAFETY",
+                                                      "IMAGE_PROHIBITED_CONTENT",
+                                                      "IMAGE_RECITATION"};
+  constexpr std::array<std::string_view, 3> kCalled{"MALFORMED_FUNCTION_CALL",
+                                                    "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"};
+  const auto is_in = [&](const auto& reasons) {
+    return std::find(reasons.begin(), reasons.end(), reason) != reasons.end();
+  };
+  return is_in(kFiltered)         ? "content_filter"
+         : is_in(kCalled)         ? "tool_calls"
+         : reason == "STOP"       ? "stop"
+         : reason == "MAX_TOKENS" ? "length"
+                                  : reason;
 }
 
 /// Builds an answer from its pieces: a whole answer is one piece, a stream has several of the same

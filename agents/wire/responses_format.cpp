@@ -138,12 +138,28 @@ private:
   WireAnswer decode_object(const json& body) const final;
 };
 
+/// An assistant's turn repeats an output item, so it has the form of one.
+json input_item(const Turn& turn) {
+  if (turn.role != "assistant") {
+    return {{"type", "message"}, {"role", turn.role}, {"content", turn.text()}};
+  }
+  return {{"type", "message"},
+          {"role", turn.role},
+          {"status", "completed"},
+          {"content", json::array({{{"type", "output_text"},
+                                    {"text", turn.text()},
+                                    {"annotations", json::array()}}})}};
+}
+
 void add_input(json& body, std::vector<Turn> turns) {
   if (!turns.empty() && turns.front().role == "system") {
     body["instructions"] = turns.front().text();
     turns.erase(turns.begin());
   }
-  body["input"] = openai_messages(turns);
+  body["input"] = json::array();
+  for (const Turn& turn : turns) {
+    body["input"].push_back(input_item(turn));
+  }
 }
 
 json ResponsesFormat::encode(const ModelRequest& request, const WireOptions& options) const {
