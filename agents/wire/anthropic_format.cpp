@@ -14,7 +14,7 @@ using nlohmann::json;
 
 constexpr std::string_view kBaseUrl = "https://api.anthropic.com";
 /// Used if no limit is configured, because the API requires one.
-constexpr std::int64_t kDefaultMaxTokens = 16000;
+constexpr std::int64_t kDefaultMaxTokens = 32000;
 constexpr int kMaxCacheMarks = 4;
 
 /// The API's input tokens exclude tokens that were read from or written to the cache. Its output

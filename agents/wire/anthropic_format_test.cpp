@@ -22,7 +22,7 @@ json anthropic_body(const ModelRequest& request, bool stream = false) {
 
 TEST(Anthropic, SendsOnlyWhatIsSet) {
   EXPECT_EQ(anthropic_body(plain_request()),
-            json::parse(R"({"model":"m","max_tokens":16000,"messages":[
+            json::parse(R"({"model":"m","max_tokens":32000,"messages":[
                               {"role":"user","content":[{"type":"text","text":"hello"}]}]})"));
 }
 
