@@ -452,6 +452,9 @@ std::string LiveEndpoint::hint(long status, const std::string& model) const {
   if (status == 404) {
     return fmt::format("; check base_url and the model '{}'", model);
   }
+  if (status == 400 || status == 422) {
+    return "; if it refuses a member of the request, endpoint.members leaves it out or renames it";
+  }
   return status >= 300 && status < 400 ? "; redirects are not followed: correct base_url" : "";
 }
 
