@@ -35,6 +35,8 @@ struct EndpointConfig {
   std::string effort;             ///< "low", "medium", "high", ...; empty: not sent
   double temperature = -1;
   std::int64_t max_output_tokens = 0;
+  /// A JSON object that renames, changes or leaves out members of each request (wire/members.h).
+  std::string members;
   std::string extra_body;                 ///< a JSON object merged over each request
   std::vector<std::string> extra_headers; ///< "Name: value"
 

@@ -5,6 +5,7 @@
 #include "agents/money/bill.h"
 #include "agents/money/prices.h"
 #include "agents/reply_schema.h"
+#include "agents/wire/members.h"
 #include "base/error.h"
 #include "base/json_dump.h"
 #include "base/secrets.h"
@@ -46,13 +47,36 @@ std::string request_id(const HttpResult& result) {
   return {};
 }
 
-std::int64_t estimated_tokens(const ModelRequest& request) {
+std::int64_t tokens_in(std::int64_t bytes) {
+  return (bytes + kBytesPerToken - 1) / kBytesPerToken;
+}
+
+std::int64_t prompt_tokens(const ModelRequest& request) {
   std::size_t bytes = 0;
   for (const Message& message : request.messages) {
     bytes += message.text.size();
   }
-  return static_cast<std::int64_t>(bytes) / kBytesPerToken +
+  return tokens_in(static_cast<std::int64_t>(bytes));
+}
+
+std::int64_t estimated_tokens(const ModelRequest& request) {
+  return prompt_tokens(request) +
          (request.max_output_tokens > 0 ? request.max_output_tokens : kCompletionTokens);
+}
+
+/// The least that a provider bills for a request of which so much arrived.
+Usage billed_at_least(const ModelRequest& request, std::int64_t received_bytes) {
+  Usage usage;
+  usage.prompt_tokens = prompt_tokens(request);
+  usage.completion_tokens = tokens_in(received_bytes);
+  return usage;
+}
+
+/// Whether the model had begun to work, as far as it can be told from outside.
+bool had_begun(const HttpResult& result, const WireAnswer& partial) {
+  const bool refused = result.status >= 300;
+  const bool ended_by_error = partial.error || (!partial.malformed.empty() && !partial.cut_off);
+  return result.sent && !refused && (!ended_by_error || partial.received_bytes > 0);
 }
 
 /// An endpoint may repeat the key in any text of its answer.
@@ -60,6 +84,9 @@ void cut_secrets(ModelReply& reply) {
   for (std::string* text :
        {&reply.text, &reply.error, &reply.finish_reason, &reply.model, &reply.request_id}) {
     winnow::cut_secrets(*text);
+  }
+  for (std::string& notice : reply.notices) {
+    winnow::cut_secrets(notice);
   }
 }
 
@@ -85,9 +112,34 @@ struct LiveEndpoint::Call {
   int faults = 0; ///< attempts that failed while the endpoint was well: max_attempts limits these
   std::optional<Clock::time_point> first_failure;
   std::int64_t estimated_tokens = 0;
+  WireOptions options; ///< of the attempt in flight
+  std::vector<std::string> notices;
   bool repaired = false;
-  bool to_repair = false; ///< send the request again, together with the violation in its reply
+  bool to_repair = false; ///< send the request again, corrected
+
+  void book_lost(const HttpResult& result, const WireAnswer& partial);
+  WireAnswer take_partial(const HttpResult& result);
 };
+
+/// What came of an answer that did not end as it should.
+WireAnswer LiveEndpoint::Call::take_partial(const HttpResult& result) {
+  WireAnswer partial;
+  if (decoder) {
+    partial = decoder->finish();
+    decoder.reset();
+  } else {
+    partial.received_bytes = static_cast<std::int64_t>(result.body.size());
+  }
+  return partial;
+}
+
+/// Books an attempt without a reply.
+void LiveEndpoint::Call::book_lost(const HttpResult& result, const WireAnswer& partial) {
+  const Usage& counted = partial.lost_usage;
+  const bool counted_all = partial.usage_known && counted.completion_tokens > 0;
+  const bool estimates = !counted_all && had_begun(result, partial);
+  bill.add_lost(counted, estimates ? billed_at_least(request, partial.received_bytes) : Usage());
+}
 
 LiveEndpoint::LiveEndpoint(const EndpointConfig& config, std::shared_ptr<HttpClient> client)
     : config_(config), format_(format_of(config)), random_(std::random_device{}()),
@@ -102,6 +154,7 @@ LiveEndpoint::LiveEndpoint(const EndpointConfig& config, std::shared_ptr<HttpCli
   price_ = endpoint_price(config, parts.host, config.model);
   options_.stream = config.stream;
   options_.openai_itself = parts.host == "api.openai.com";
+  options_.members = config.members;
   options_.extra_body = config.extra_body;
   policy_.max_attempts = config.max_attempts;
   policy_.base = to_milliseconds(config.retry_base_seconds);
@@ -144,7 +197,8 @@ void LiveEndpoint::post(const std::shared_ptr<Call>& call) {
   post.headers = format_.headers(key_.value);
   post.headers.insert(post.headers.end(), config_.extra_headers.begin(),
                       config_.extra_headers.end());
-  post.body = json_line(format_.encode(call->request, options_));
+  call->options = options();
+  post.body = json_line(format_.encode(call->request, call->options));
   call->estimated_tokens = estimated_tokens(call->request);
   post.tokens = call->estimated_tokens;
   if (options_.stream) {
@@ -178,6 +232,24 @@ EndpointHealth LiveEndpoint::health() const {
 
 LiveEndpoint::Delay LiveEndpoint::handle(Call& call, HttpResult result) {
   call.attempts += result.end == HttpResult::End::Cancelled ? 0 : 1;
+  if (result.end != HttpResult::End::Answered) {
+    WireAnswer partial = call.take_partial(result);
+    return handle_end(call, std::move(result), std::move(partial));
+  }
+  return result.status >= 200 && result.status < 300
+             ? handle_answer(call, result)
+             : refused(call, result, format_.decode_error(result.body));
+}
+
+/// The transfer ended before the answer did, as far as HTTP knows.
+LiveEndpoint::Delay LiveEndpoint::handle_end(Call& call, HttpResult result, WireAnswer partial) {
+  if (partial.reply && result.end == HttpResult::End::Transport) {
+    return handle_reply(call, result, std::move(partial)); // it was whole before the failure
+  }
+  if (partial.reply) {
+    partial.lost_usage = partial.reply->usage;
+  }
+  call.book_lost(result, partial);
   FailedAttempt attempt;
   switch (result.end) {
   case HttpResult::End::Cancelled: {
@@ -192,39 +264,30 @@ LiveEndpoint::Delay LiveEndpoint::handle(Call& call, HttpResult result) {
                   fmt::format("{}: the answer is larger than {} MiB and was not read", shown_url_,
                               config_.max_answer_bytes >> 20U));
   case HttpResult::End::Transport:
-    if (call.decoder) {
-      const WireAnswer partial = call.decoder->finish();
-      call.bill.add_lost(partial.reply ? partial.reply->usage : partial.lost_usage);
-    }
-    attempt.transport = result.trusted;
-    return failed(
-        call, attempt,
-        fmt::format("{}: no answer: {}{}", shown_url_, result.error,
-                    result.trusted
-                        ? ""
-                        : "; set endpoint.ca_file to a file with the certificates to trust"));
   case HttpResult::End::Answered:
     break;
   }
-  return result.status >= 200 && result.status < 300
-             ? handle_answer(call, result)
-             : refused(call, result, format_.decode_error(result.body));
+  attempt.transport = result.trusted;
+  return failed(
+      call, attempt,
+      fmt::format(
+          "{}: no answer: {}{}", shown_url_, result.error,
+          result.trusted ? "" : "; set endpoint.ca_file to a file with the certificates to trust"));
 }
 
 LiveEndpoint::Delay LiveEndpoint::handle_answer(Call& call, const HttpResult& result) {
   WireAnswer answer = call.decoder ? call.decoder->finish() : format_.decode(result.body);
+  if (answer.reply) {
+    return handle_reply(call, result, std::move(answer));
+  }
+  call.book_lost(result, answer);
   if (answer.error) {
-    call.bill.add_lost(answer.lost_usage);
     ProviderError error = *answer.error;
     if (error.status == 0 && call.decoder) {
       error.status = 500; // the answer had begun with HTTP 200, so treat the error as temporary
     }
     return refused(call, result, error);
   }
-  if (answer.reply) {
-    return handle_reply(call, result, std::move(answer));
-  }
-  call.bill.add_lost(answer.lost_usage);
   FailedAttempt attempt;
   attempt.transport = answer.cut_off;
   return failed(call, attempt,
@@ -243,7 +306,11 @@ LiveEndpoint::Delay LiveEndpoint::handle_reply(Call& call, const HttpResult& res
   if (answer.usage_known) {
     gate_.used(call.estimated_tokens, reply.usage.prompt_tokens + reply.usage.completion_tokens);
   }
-  call.bill.add(reply.usage, answer.usage_known, reply.dollars);
+  if (answer.usage_known || reply.dollars) {
+    call.bill.add(reply.usage, answer.usage_known, reply.dollars);
+  } else {
+    call.bill.add_uncounted(billed_at_least(call.request, answer.received_bytes));
+  }
   if (repair(call, reply)) {
     return std::nullopt;
   }
@@ -274,11 +341,43 @@ bool LiveEndpoint::repair(Call& call, const ModelReply& reply) {
   return true;
 }
 
+WireOptions LiveEndpoint::options() const {
+  const std::lock_guard lock(mutex_);
+  return options_;
+}
+
+/// Asks once more, without the member that the endpoint does not take. All later requests go
+/// without it, too.
+bool LiveEndpoint::leave_out(Call& call, const ProviderError& error) {
+  const auto change =
+      change_for(error, format_.encode(call.request, call.options), config_.extra_body);
+  if (!change) {
+    return false;
+  }
+  const std::lock_guard lock(mutex_);
+  auto learned = nlohmann::json::parse(options_.learned, nullptr, false);
+  learned = learned.is_object() ? std::move(learned) : nlohmann::json::object();
+  const nlohmann::json before = learned;
+  learned.merge_patch(*change);
+  if (learned != before) { // another call may have learned it
+    options_.learned = learned.dump();
+    call.notices.push_back(fmt::format("{}: {}, because the endpoint refuses it: {}", shown_url_,
+                                       in_words(*change), error.message));
+  }
+  call.to_repair = true;
+  return true;
+}
+
 LiveEndpoint::Delay LiveEndpoint::refused(Call& call, const HttpResult& result,
                                           const ProviderError& error) {
   FailedAttempt attempt;
   attempt.status = error.status != 0 ? error.status : result.status;
   attempt.out_of_money = error.out_of_money || error.daily_limit || attempt.status == 402;
+  const bool is_refused = attempt.status == 400 || attempt.status == 422;
+  if (is_refused && !attempt.out_of_money && leave_out(call, error)) {
+    gate_.ended(Clock::now(), Gate::End::Answered, {}, {});
+    return std::nullopt;
+  }
   attempt.should_retry = should_retry(result);
   attempt.asked_for = requested_delay(result.headers, std::time(nullptr));
   if (!attempt.asked_for) {
@@ -326,8 +425,10 @@ LiveEndpoint::Delay LiveEndpoint::failed(Call& call, FailedAttempt attempt, std:
 void LiveEndpoint::finish(Call& call, ModelReply reply) {
   reply.attempts = std::max(call.attempts, 1);
   reply.repaired = call.repaired;
+  reply.notices = std::move(call.notices);
   reply.usage = call.bill.usage();
   reply.dollars = call.bill.dollars();
+  reply.estimated = call.bill.estimated();
   if (call.bill.used_price()) {
     reply.price = price_;
   }
@@ -350,6 +451,9 @@ std::string LiveEndpoint::hint(long status, const std::string& model) const {
   }
   if (status == 404) {
     return fmt::format("; check base_url and the model '{}'", model);
+  }
+  if (status == 400 || status == 422) {
+    return "; if it refuses a member of the request, endpoint.members leaves it out or renames it";
   }
   return status >= 300 && status < 400 ? "; redirects are not followed: correct base_url" : "";
 }

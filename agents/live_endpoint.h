@@ -37,11 +37,14 @@ private:
 
   void post(const std::shared_ptr<Call>& call);
   Delay handle(Call& call, HttpResult result);
+  Delay handle_end(Call& call, HttpResult result, WireAnswer partial);
   Delay handle_answer(Call& call, const HttpResult& result);
   Delay handle_reply(Call& call, const HttpResult& result, WireAnswer answer);
   Delay refused(Call& call, const HttpResult& result, const ProviderError& error);
   Delay failed(Call& call, FailedAttempt attempt, std::string what);
   bool repair(Call& call, const ModelReply& reply);
+  bool leave_out(Call& call, const ProviderError& error);
+  WireOptions options() const;
   void finish(Call& call, ModelReply reply);
   std::string hint(long status, const std::string& model) const;
 
@@ -57,7 +60,7 @@ private:
   Gate gate_;
   std::shared_ptr<HttpClient> client_;
   HttpClient::LaneId lane_ = 0;
-  std::mutex mutex_;
+  mutable std::mutex mutex_; ///< guards open_calls_ and options_.learned
   std::condition_variable ended_;
   std::size_t open_calls_ = 0; ///< guarded by mutex_
 };

@@ -16,6 +16,7 @@
 namespace winnow::agents {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using tests::chat_reply;
@@ -352,6 +353,39 @@ TEST(LiveEndpoint, SendsTheHeadersAndMembersOfItsConfig) {
   const SeenRequest request = server.requests().front();
   EXPECT_EQ(request.header("x-title"), "winnow");
   EXPECT_EQ(nlohmann::json::parse(request.body)["top_k"], 5);
+}
+
+TEST(LiveEndpoint, AsksAgainWithoutAMemberThatIsRefused) {
+  const FakeEndpoint server([](const SeenRequest& request, std::size_t) {
+    const auto body = nlohmann::json::parse(request.body);
+    for (const char* name : {"user", "stream_options"}) {
+      if (body.contains(name)) {
+        return error_reply(400, std::string("unknown parameter '") + name + "'");
+      }
+    }
+    return chat_reply("x");
+  });
+  const auto endpoint = make_endpoint(config_for(server));
+  const ModelReply first = start(*endpoint, "a").get();
+  EXPECT_EQ(first.text, "x") << first.error;
+  EXPECT_EQ(server.requests().size(), 3U);
+  ASSERT_EQ(first.notices.size(), 2U);
+  EXPECT_THAT(first.notices[0] + first.notices[1],
+              AllOf(HasSubstr("'user' is left out of requests, because the endpoint refuses it: "),
+                    HasSubstr("'stream_options' is left out")));
+  const ModelReply second = start(*endpoint, "b").get();
+  EXPECT_EQ(server.requests().size(), 4U) << "it is remembered";
+  EXPECT_TRUE(second.notices.empty()) << "it is said once";
+  EndpointConfig config = config_for(server);
+  config.members = R"({"user": false, "stream_options": false})";
+  EXPECT_EQ(ask(config).attempts, 1);
+}
+
+TEST(LiveEndpoint, GivesUpIfAMemberIsRefusedThatIsNotSent) {
+  const Exchange done = exchange({error_reply(400, "unknown parameter 'user'")});
+  EXPECT_EQ(done.requests, 2U);
+  EXPECT_THAT(done.reply.error, AllOf(HasSubstr("unknown parameter 'user'"),
+                                      HasSubstr("endpoint.members leaves it out or renames it")));
 }
 
 TEST(LiveEndpoint, WaitsLongerForTheFirstTokenThanForTheNext) {

@@ -8,8 +8,17 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace winnow::agents {
+
+/// What requests cost that the endpoint did not count: they broke off, timed out, were cancelled or
+/// were answered without counts. Computed from the prompt and from the bytes that arrived.
+struct EstimatedCost {
+  std::int64_t requests = 0;
+  std::int64_t tokens = 0;
+  double dollars = 0; ///< 0 if the price is unknown
+};
 
 struct ModelReply {
   enum class Status : std::uint8_t {
@@ -29,11 +38,15 @@ struct ModelReply {
   std::string request_id;        ///< the provider's id for the request, for its support
   Usage usage;                   ///< sum over all attempts that the endpoint counted
   std::optional<double> dollars; ///< nullopt: the price is unknown
+  /// On top of `usage` and `dollars`. nullopt: the endpoint keeps no account of it.
+  std::optional<EstimatedCost> estimated;
   /// The price behind `dollars`; nullopt: the endpoint sent `dollars` itself.
   std::optional<Price> price;
   double seconds = 0;                        ///< duration of the last attempt
   std::optional<double> first_token_seconds; ///< of the last attempt, if it was streamed
   int attempts = 1;
+  /// What the endpoint does from now on, said once: "'user' is left out of requests, because ...".
+  std::vector<std::string> notices;
   bool repaired = false; ///< the first reply violated its schema, so a second one was requested
   /// The recorded call that this reply comes from; it cost nothing.
   std::optional<std::int64_t> served_from;

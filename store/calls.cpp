@@ -302,6 +302,19 @@ void RunStore::set_reservation(RowId call, const std::optional<CallReservation>&
   });
 }
 
+void RunStore::add_lost(RowId call, const LostCost& lost) {
+  if (lost.sendings == 0) {
+    return;
+  }
+  Database& database = state_->database;
+  database.write([&] {
+    Query(database, "UPDATE model_calls SET lost_sendings = lost_sendings + ?, "
+                    "lost_tokens = lost_tokens + ?, lost_dollars = lost_dollars + ? WHERE id = ?")
+        .bind(lost.sendings, lost.tokens, lost.dollars, call)
+        .run();
+  });
+}
+
 void RunStore::credit_call(RowId call, std::string_view model) {
   Database& database = state_->database;
   database.write([&] {

@@ -71,6 +71,13 @@ struct CallReservation {
   double dollars = 0;
 };
 
+/// The estimated cost of requests of a call that the provider did not count.
+struct LostCost {
+  std::int64_t sendings = 0;
+  std::int64_t tokens = 0;
+  double dollars = 0;
+};
+
 /// The costs of a run's calls. `unconfirmed_*`: calls without an answer, which may have been
 /// billed.
 struct RunCosts {
@@ -234,6 +241,7 @@ public:
                    std::string_view model, nlohmann::json request,
                    const std::optional<CallReservation>& reserved = std::nullopt);
   /// Sets the presumed cost of a call that has no reply yet; nullopt: it was free.
+  void add_lost(RowId call, const LostCost& lost); ///< adds to the sums of the call
   void set_reservation(RowId call, const std::optional<CallReservation>& reserved);
   /// Records that another model than the requested one answers a call without a reply. The
   /// candidate of the call then belongs to that model.

@@ -257,6 +257,7 @@ void HttpClient::State::end_cancelled() {
     result.end = HttpResult::End::Cancelled;
     result.error = "cancelled";
     result.attempt = std::max(transfer->attempt, 1);
+    result.sent = transfer->is_sent();
     transfer->on_result(std::move(result));
   }
 }

@@ -53,6 +53,7 @@ struct HttpResult {
   std::string body; ///< empty if on_bytes took the body
   std::string error;
   bool trusted = true; ///< false: the server's certificate is not valid, so a retry is useless
+  bool sent = false;   ///< a part of the request's body left this machine
   double seconds = 0;
   std::optional<double> first_token_seconds;
   int attempt = 1; ///< counts from 1

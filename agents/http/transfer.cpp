@@ -149,6 +149,14 @@ Transfer::Clock::time_point Transfer::deadline() const {
   return last_byte ? *last_byte + options->stall_timeout : Clock::time_point::max();
 }
 
+bool Transfer::is_sent() const {
+  curl_off_t bytes = 0;
+  if (easy) {
+    libcurl().easy_getinfo(easy.get(), CURLINFO_SIZE_UPLOAD_T, &bytes);
+  }
+  return bytes > 0;
+}
+
 void Transfer::begin(const HttpOptions& chosen) {
   options = &chosen;
   error.front() = '\0';
@@ -176,6 +184,7 @@ HttpResult Transfer::end(CURLcode code) {
   if (easy) {
     libcurl().easy_getinfo(easy.get(), CURLINFO_RESPONSE_CODE, &result.status);
   }
+  result.sent = is_sent();
   if (code == CURLE_OK) {
     result.end = HttpResult::End::Answered;
   } else if (result.end != HttpResult::End::TooLarge && result.error.empty()) {

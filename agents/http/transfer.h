@@ -38,6 +38,7 @@ struct Transfer {
   std::optional<Clock::time_point> first_token; ///< when the first token of a streamed answer came
 
   bool streamed() const { return static_cast<bool>(request.on_bytes); }
+  bool is_sent() const; ///< a part of the body of the attempt in flight left this machine
   /// The time at which the wait for the next byte or for the first token becomes too long.
   Clock::time_point deadline() const;
   /// Begins an attempt: prepares `easy`, which the caller adds to a multi handle. Throws Error.

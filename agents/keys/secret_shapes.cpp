@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -118,15 +119,15 @@ void check_header(const std::string& header) {
   }
 }
 
-void check_member(const std::string& name, const json& value) {
+void check_member(const char* table, const std::string& name, const json& value) {
   const bool is_secret = value.is_string() && !value.get_ref<const std::string&>().empty() &&
                          (names_secret(name) || looks_secret(value.get_ref<const std::string&>()));
   if (is_secret) {
-    refuse(fmt::format("the member '{}' of extra_body", visible(name)), kKeyRemedy);
+    refuse(fmt::format("the member '{}' of {}", visible(name), table), kKeyRemedy);
   }
   for (const auto& [inner, item] : value.items()) {
     if (value.is_structured()) {
-      check_member(value.is_array() ? name : inner, item);
+      check_member(table, value.is_array() ? name : inner, item);
     }
   }
 }
@@ -161,9 +162,10 @@ bool looks_secret(std::string_view text) {
 
 void refuse_secrets(const EndpointConfig& config) {
   std::for_each(config.extra_headers.begin(), config.extra_headers.end(), check_header);
-  if (!config.extra_body.empty()) {
-    if (const json body = json::parse(config.extra_body, nullptr, false); body.is_object()) {
-      check_member("extra_body", body);
+  for (const auto& [name, table] :
+       {std::pair("extra_body", &config.extra_body), std::pair("members", &config.members)}) {
+    if (const json body = json::parse(*table, nullptr, false); body.is_object()) {
+      check_member(name, name, body);
     }
   }
   const std::string& proxy = config.proxy;

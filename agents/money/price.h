@@ -28,6 +28,8 @@ struct Price {
   std::optional<double> cached_input;
   std::optional<double> cache_write;
   std::string source; ///< "prices.toml, 2026-11-20: https://...", "[endpoint]"
+  /// The most that the model writes, reasoning included; 0: unknown. Not part of price_json().
+  std::int64_t max_output_tokens = 0;
   /// The tier with the highest limit below the prompt's length holds.
   std::vector<PriceTier> tiers = {};
 };

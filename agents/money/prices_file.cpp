@@ -92,12 +92,15 @@ std::vector<PriceTier> read_tiers(const TomlReader& entry) {
 
 PriceEntry read_entry(const TomlReader& table, const std::string& file, const std::string& date) {
   table.allow_keys({"host", "model", "input", "output", "cached_input", "cache_write", "tiers",
-                    "date", "source", "note"});
+                    "max_output", "date", "source", "note"});
   PriceEntry entry;
   entry.host = read_host(table);
   entry.model = read_name(table, "model", "the model's name, as requests contain it");
   read_rates(table, entry.price);
   entry.price.tiers = read_tiers(table);
+  if (table.has("max_output")) {
+    entry.price.max_output_tokens = table.integer("max_output");
+  }
   entry.price.source = fmt::format("{}, {}", file, table.has("date") ? read_date(table) : date);
   if (const std::string url = table.string_or("source", ""); !url.empty()) {
     entry.price.source += ": " + url;

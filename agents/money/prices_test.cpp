@@ -28,6 +28,7 @@ source = "https://example.com/pricing"
 [[price]]
 host = "api.example.com"
 model = "claude-opus-4-1"
+max_output = 32_000
 input = 14
 output = 70
 

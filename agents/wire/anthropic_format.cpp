@@ -1,4 +1,5 @@
 #include "agents/json_text.h"
+#include "agents/wire/claude_thinking.h"
 #include "agents/wire/format_base.h"
 #include "agents/wire/json_members.h"
 #include "agents/wire/request_parts.h"
@@ -13,25 +14,22 @@ using nlohmann::json;
 
 constexpr std::string_view kBaseUrl = "https://api.anthropic.com";
 /// Used if no limit is configured, because the API requires one.
-constexpr std::int64_t kDefaultMaxTokens = 16000;
+constexpr std::int64_t kDefaultMaxTokens = 32000;
 constexpr int kMaxCacheMarks = 4;
 
 /// The API's input tokens exclude tokens that were read from or written to the cache. Its output
 /// tokens include thinking.
-Usage decode_usage(const json& usage) {
-  Usage decoded;
-  decoded.cached_tokens = count_member(usage, "cache_read_input_tokens");
-  decoded.cache_write_tokens = count_member(usage, "cache_creation_input_tokens");
-  decoded.prompt_tokens =
-      count_member(usage, "input_tokens") + decoded.cached_tokens + decoded.cache_write_tokens;
-  decoded.completion_tokens = count_member(usage, "output_tokens");
-  decoded.reasoning_tokens =
+Counts decode_usage(const json& usage) {
+  Usage details;
+  details.cached_tokens = count_member(usage, "cache_read_input_tokens");
+  details.cache_write_tokens = count_member(usage, "cache_creation_input_tokens");
+  details.reasoning_tokens =
       count_member(object_member(usage, "output_tokens_details"), "thinking_tokens");
-  return consistent(decoded);
-}
-
-bool knows_usage(const json& usage) {
-  return usage.contains("input_tokens") && usage.contains("output_tokens");
+  std::optional<std::int64_t> prompt = find_count(usage, "input_tokens");
+  if (prompt) {
+    *prompt += details.cached_tokens + details.cache_write_tokens;
+  }
+  return put_together(details, prompt, find_count(usage, "output_tokens"), std::nullopt);
 }
 
 std::string finish_reason_of(const std::string& stop_reason) {
@@ -46,6 +44,18 @@ std::string finish_reason_of(const std::string& stop_reason) {
                                     : stop_reason;
 }
 
+/// Adds the provider's reason for a refusal to the text, which is empty or has only begun.
+void add_refusal(const json& details, std::string& text) {
+  const std::string category = text_member(details, "category");
+  const std::string explanation = text_member(details, "explanation");
+  if (text_member(details, "type") == "refusal" && !(category + explanation).empty()) {
+    text += text.empty() ? "" : "\n\n";
+    text += "The request was refused";
+    text += category.empty() ? "" : " (" + category + ")";
+    text += explanation.empty() ? "." : ": " + explanation;
+  }
+}
+
 class AnthropicStream final : public EventStreamDecoder {
 public:
   using EventStreamDecoder::EventStreamDecoder;
@@ -58,6 +68,7 @@ private:
       reply_.model = text_member(message, "model");
       reply_.request_id = text_member(message, "id");
       take_usage(object_member(message, "usage"));
+      usage_known_ = false; // the output is counted at the end
     } else if (type == "content_block_start") {
       const json& block = object_member(data, "content_block");
       add_text(text_member(block, "type") == "text" ? text_member(block, "text") : std::string());
@@ -65,6 +76,7 @@ private:
       const json& delta = object_member(data, "delta");
       add_text(text_member(delta, "type") == "text_delta" ? text_member(delta, "text")
                                                           : std::string());
+      add_hidden(text_member(delta, "thinking") + text_member(delta, "partial_json"));
       has_content_ = true; // also for thinking and the arguments of a tool call
     } else if (type == "message_delta") {
       take_usage(object_member(data, "usage"));
@@ -81,13 +93,15 @@ private:
         usage_[name] = value;
       }
     }
-    reply_.usage = decode_usage(usage_);
-    usage_known_ = knows_usage(usage_);
+    const Counts counts = decode_usage(usage_);
+    reply_.usage = counts.usage;
+    usage_known_ = counts.known;
   }
 
   void take_end(const json& delta) {
     if (const std::string reason = text_member(delta, "stop_reason"); !reason.empty()) {
       reply_.finish_reason = finish_reason_of(reason);
+      add_refusal(object_member(delta, "stop_details"), reply_.text);
       complete_ = true;
     }
   }
@@ -143,16 +157,16 @@ void add_messages(json& body, const std::vector<Turn>& turns) {
   body["messages"] = std::move(messages);
 }
 
-/// The API refuses a temperature if the model thinks.
 void add_sampling(json& body, const ModelRequest& request) {
-  const bool thinks = !request.effort.empty() && request.effort != "none";
-  if (thinks) {
-    body["thinking"] = {{"type", "adaptive"}};
-    body["output_config"]["effort"] = request.effort == "minimal" ? "low" : request.effort;
-  } else if (!request.effort.empty()) {
-    body["thinking"] = {{"type", "disabled"}};
+  const ClaudeThinking thinking =
+      claude_thinking(request.model, request.effort, body["max_tokens"].get<std::int64_t>());
+  if (!thinking.config.is_null()) {
+    body["thinking"] = thinking.config;
   }
-  if (request.temperature >= 0 && !thinks) {
+  if (!thinking.effort.empty()) {
+    body["output_config"]["effort"] = thinking.effort;
+  }
+  if (request.temperature >= 0 && thinking.takes_temperature) {
     body["temperature"] = request.temperature;
   }
 }
@@ -168,15 +182,16 @@ public:
     return std::make_unique<AnthropicStream>(*this);
   }
   std::string batch_line(const std::string& custom_id, const ModelRequest& request,
-                         const std::string& extra_body) const final {
+                         const std::string& extra_body, const std::string& members) const final {
     WireOptions options;
     options.stream = false;
     options.extra_body = extra_body;
+    options.members = members;
     json params = encode(request, options);
     params.erase("stream"); // an extra_body that is used for other requests too may set it
     return json_line({{"custom_id", custom_id}, {"params", std::move(params)}});
   }
-  Usage usage_of(const json& answer) const final {
+  Counts counts_of(const json& answer) const final {
     return decode_usage(object_member(answer, "usage"));
   }
 
@@ -217,7 +232,7 @@ json AnthropicFormat::encode(const ModelRequest& request, const WireOptions& opt
   if (options.stream) {
     body["stream"] = true;
   }
-  merge_extra_body(body, options.extra_body);
+  apply_options(body, options);
   return body;
 }
 
@@ -233,11 +248,13 @@ WireAnswer AnthropicFormat::decode_object(const json& body) const {
     }
   }
   reply.finish_reason = finish_reason_of(text_member(body, "stop_reason"));
+  add_refusal(object_member(body, "stop_details"), reply.text);
   reply.model = text_member(body, "model");
   reply.request_id = text_member(body, "id");
-  reply.usage = usage_of(body);
+  const Counts counts = counts_of(body);
+  reply.usage = counts.usage;
   WireAnswer answer;
-  answer.usage_known = knows_usage(object_member(body, "usage"));
+  answer.usage_known = counts.known;
   answer.reply = std::move(reply);
   return answer;
 }

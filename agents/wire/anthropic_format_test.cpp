@@ -22,7 +22,7 @@ json anthropic_body(const ModelRequest& request, bool stream = false) {
 
 TEST(Anthropic, SendsOnlyWhatIsSet) {
   EXPECT_EQ(anthropic_body(plain_request()),
-            json::parse(R"({"model":"m","max_tokens":16000,"messages":[
+            json::parse(R"({"model":"m","max_tokens":32000,"messages":[
                               {"role":"user","content":[{"type":"text","text":"hello"}]}]})"));
 }
 
@@ -54,6 +54,52 @@ TEST(Anthropic, MapsTheEffort) {
   EXPECT_EQ(body["thinking"]["type"], "disabled");
   EXPECT_EQ(body["temperature"], 0.5);
   EXPECT_FALSE(body.contains("output_config"));
+}
+
+TEST(Anthropic, ThinksAsTheModelCan) {
+  const auto sent = [](const std::string& model, const std::string& effort) {
+    ModelRequest request = plain_request();
+    request.model = model;
+    request.effort = effort;
+    request.max_output_tokens = 20'000;
+    request.temperature = effort.empty() || effort == "none" ? 0.5 : -1;
+    const nlohmann::json body = anthropic().encode(request, {});
+    std::string text = body.contains("thinking") ? body["thinking"].dump() : "-";
+    text += body.contains("output_config") ? " " + body["output_config"]["effort"].dump() : " -";
+    return text + (body.contains("temperature") ? " t" : " -");
+  };
+  EXPECT_EQ(sent("claude-haiku-4-5-20251001", "high"),
+            R"({"budget_tokens":10000,"type":"enabled"} - -)");
+  EXPECT_EQ(sent("claude-3-7-sonnet-20250219", "low"),
+            R"({"budget_tokens":4096,"type":"enabled"} - -)");
+  EXPECT_EQ(sent("claude-opus-4-6", "high"), R"({"type":"adaptive"} "high" -)");
+  EXPECT_EQ(sent("anthropic/claude-sonnet-4.6", ""), "- - t");
+  EXPECT_EQ(sent("claude-opus-4-7", ""), "- - -") << "it refuses a temperature";
+  EXPECT_EQ(sent("claude-opus-4-8", "none"), "- - -") << "it does not think unasked";
+  EXPECT_EQ(sent("claude-sonnet-5", "none"), R"({"type":"disabled"} - -)");
+  EXPECT_EQ(sent("claude-sonnet-5-5", "none"), R"({"type":"between_tools"} - -)");
+  EXPECT_EQ(sent("claude-opus-5-5", "none"), R"(- "low" -)");
+  EXPECT_EQ(sent("claude-fable-5-1", "none"), R"(- "low" -)");
+  EXPECT_EQ(sent("claude-haiku-4-5", "none"), R"({"type":"disabled"} - t)");
+  EXPECT_EQ(sent("another-model", "xhigh"), R"({"type":"adaptive"} "xhigh" -)");
+}
+
+TEST(Anthropic, SaysWhyARequestWasRefused) {
+  const std::string details = R"("stop_reason":"refusal","stop_details":{"type":"refusal",)"
+                              R"("category":"frontier_llm","explanation":"Not this."}})";
+  const std::string said = "The request was refused (frontier_llm): Not this.";
+  const WireAnswer whole = anthropic().decode(R"({"content":[],)" + details);
+  EXPECT_EQ(whole.reply->text, said);
+  EXPECT_EQ(whole.reply->finish_reason, "content_filter");
+  const WireAnswer streamed = stream_answer(
+      anthropic(), data_events({R"({"type":"message_delta","delta":{)" + details + "}",
+                                R"({"type":"message_stop"})"}));
+  ASSERT_TRUE(streamed.reply) << streamed.malformed;
+  EXPECT_EQ(streamed.reply->text, said);
+  const WireAnswer unnamed = anthropic().decode(
+      R"({"content":[],"stop_reason":"refusal","stop_details":{"type":"refusal","category":null,)"
+      R"("explanation":null}})");
+  EXPECT_EQ(unnamed.reply->text, "");
 }
 
 TEST(Anthropic, MarksTheLastFourPrefixes) {

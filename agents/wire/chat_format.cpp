@@ -51,25 +51,18 @@ json failure_of(const json& choice) {
 }
 
 /// As in agents::Usage, prompt tokens include cached tokens and completion tokens include
-/// reasoning.
-Usage decode_usage(const json& usage) {
+/// reasoning. xAI and Gemini count reasoning only in the total.
+Counts decode_usage(const json& usage) {
   const json& prompt = object_member(usage, "prompt_tokens_details");
-  Usage decoded;
-  decoded.prompt_tokens = count_member(usage, "prompt_tokens");
-  decoded.cached_tokens = prompt.contains("cached_tokens")
+  Usage details;
+  details.cached_tokens = prompt.contains("cached_tokens")
                               ? count_member(prompt, "cached_tokens")
                               : count_member(usage, "prompt_cache_hit_tokens"); // used by DeepSeek
-  decoded.cache_write_tokens = count_member(prompt, "cache_write_tokens");
-  decoded.completion_tokens = count_member(usage, "completion_tokens");
-  decoded.reasoning_tokens =
+  details.cache_write_tokens = count_member(prompt, "cache_write_tokens");
+  details.reasoning_tokens =
       count_member(object_member(usage, "completion_tokens_details"), "reasoning_tokens");
-  const auto without_reasoning = decoded.prompt_tokens + decoded.completion_tokens;
-  if (decoded.reasoning_tokens > 0 &&
-      count_member(usage, "total_tokens") == without_reasoning + decoded.reasoning_tokens) {
-    // xAI does not count reasoning as completion tokens
-    decoded.completion_tokens += decoded.reasoning_tokens;
-  }
-  return consistent(decoded);
+  return put_together(details, find_count(usage, "prompt_tokens"),
+                      find_count(usage, "completion_tokens"), find_count(usage, "total_tokens"));
 }
 
 /// OpenRouter reports its charge. If the user's own key at the provider is used ("BYOK"), it also
@@ -85,15 +78,15 @@ std::optional<double> decode_cost(const json& usage) {
   return own_key != usage.end() && *own_key == true && upstream > 0 ? cost + upstream : cost;
 }
 
-/// Reads the usage of a body or chunk. Returns whether there is one.
+/// Reads the usage of a body or chunk. Returns whether it counts everything.
 bool take_usage(const json& body, ModelReply& reply) {
   const json& usage = object_member(body, "usage");
-  if (!usage.contains("prompt_tokens") || !usage.contains("completion_tokens")) {
-    return false;
+  const Counts counts = decode_usage(usage);
+  if (counts.known) {
+    reply.usage = counts.usage;
+    reply.dollars = decode_cost(usage);
   }
-  reply.usage = decode_usage(usage);
-  reply.dollars = decode_cost(usage);
-  return true;
+  return counts.known;
 }
 
 class ChatStream final : public EventStreamDecoder {
@@ -123,7 +116,7 @@ private:
     add_text(content.text);
     refused_ = refused_ || content.refused;
     for (const char* reasoning : {"reasoning_content", "reasoning"}) {
-      has_content_ = has_content_ || !text_member(delta, reasoning).empty();
+      add_hidden(text_member(delta, reasoning));
     }
     has_content_ = has_content_ || !array_member(delta, "content").empty() ||
                    !array_member(delta, "tool_calls").empty();
@@ -144,7 +137,7 @@ public:
   std::unique_ptr<StreamDecoder> stream_decoder() const final {
     return std::make_unique<ChatStream>(*this);
   }
-  Usage usage_of(const json& answer) const final {
+  Counts counts_of(const json& answer) const final {
     return decode_usage(object_member(answer, "usage"));
   }
 
@@ -192,7 +185,7 @@ json ChatFormat::encode(const ModelRequest& request, const WireOptions& options)
     body["stream"] = true;
     body["stream_options"] = {{"include_usage", true}};
   }
-  merge_extra_body(body, options.extra_body);
+  apply_options(body, options);
   return body;
 }
 

@@ -104,8 +104,16 @@ void EventStreamDecoder::add_text(std::string_view text) {
   has_content_ = has_content_ || !text.empty();
 }
 
+void EventStreamDecoder::add_hidden(std::string_view text) {
+  hidden_bytes_ += text.size();
+  has_content_ = has_content_ || !text.empty();
+}
+
+/// An error after a complete answer takes nothing from it.
 void EventStreamDecoder::fail(const json& error) {
-  error_ = error_within_success(error);
+  if (!complete_) {
+    error_ = error_within_success(error);
+  }
   over_ = true;
 }
 
@@ -117,14 +125,18 @@ WireAnswer EventStreamDecoder::finish() {
   if (body_ != Body::Stream || !(parser_.recognised() || parser_.overflowed())) {
     return format_.decode(plain_);
   }
+  const auto received = static_cast<std::int64_t>(reply_.text.size() + hidden_bytes_);
   if (!error_ && (complete_ || (ended_ && any_event_))) {
     WireAnswer answer;
     answer.reply = std::move(reply_);
     answer.usage_known = usage_known_;
+    answer.received_bytes = received;
     return answer;
   }
   WireAnswer answer = error_ ? failed_answer(std::move(*error_)) : malformed_stream();
   answer.lost_usage = reply_.usage;
+  answer.usage_known = usage_known_;
+  answer.received_bytes = received;
   return answer;
 }
 

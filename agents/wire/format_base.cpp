@@ -21,9 +21,11 @@ WireAnswer FormatBase::decode(std::string_view body) const {
                                                      quoted_start(body), failure.what()));
     const std::string_view text = trim(body);
     answer.cut_off = text.starts_with('{') && !text.ends_with('}');
+    answer.received_bytes = answer.cut_off ? static_cast<std::int64_t>(body.size()) : 0;
     return answer;
   }
   WireAnswer answer = decode_json(parsed);
+  answer.received_bytes = answer.reply ? static_cast<std::int64_t>(body.size()) : 0;
   if (!answer.malformed.empty()) {
     answer.malformed += ": " + quoted_start(body);
   }
@@ -35,7 +37,7 @@ WireAnswer FormatBase::decode_json(const json& body) const {
   const json& first = list ? body.front() : body;
   if (const json* error = first.is_object() ? find_error(first) : nullptr) {
     WireAnswer answer = failed_answer(error_within_success(*error));
-    answer.lost_usage = usage_of(first);
+    answer.lost_usage = counts_of(first).usage;
     return answer;
   }
   if (list) {
@@ -46,7 +48,7 @@ WireAnswer FormatBase::decode_json(const json& body) const {
   }
   WireAnswer answer = decode_object(body);
   if (!answer.reply) {
-    answer.lost_usage = usage_of(body);
+    answer.lost_usage = counts_of(body).usage;
   }
   return answer;
 }
@@ -61,6 +63,23 @@ Usage consistent(Usage usage) {
       std::min(usage.cache_write_tokens, usage.prompt_tokens - usage.cached_tokens);
   usage.reasoning_tokens = std::min(usage.reasoning_tokens, usage.completion_tokens);
   return usage;
+}
+
+std::optional<std::int64_t> find_count(const json& usage, const char* name) {
+  const double count = number_member(usage, name, -1);
+  return count < 0 ? std::nullopt : std::optional(count_member(usage, name));
+}
+
+Counts put_together(Usage details, std::optional<std::int64_t> prompt,
+                    std::optional<std::int64_t> completion, std::optional<std::int64_t> total) {
+  if (prompt && total && *total > *prompt) {
+    completion = std::max(completion.value_or(0), *total - *prompt);
+  } else if (!prompt && completion && total && *total > *completion) {
+    prompt = *total - *completion;
+  }
+  details.prompt_tokens = prompt.value_or(0);
+  details.completion_tokens = completion.value_or(0);
+  return {consistent(details), prompt && completion};
 }
 
 WireAnswer malformed_answer(std::string what) {

@@ -4,13 +4,29 @@
 #include "agents/wire/sse.h"
 #include "agents/wire/wire_format.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include <nlohmann/json.hpp>
 
 namespace winnow::agents {
+
+/// The token counts of an answer.
+struct Counts {
+  Usage usage;
+  bool known = false; ///< the prompt and the completion were counted: numbers, not null
+};
+
+/// A count; nullopt if it is missing, null, negative or not a number.
+std::optional<std::int64_t> find_count(const nlohmann::json& usage, const char* name);
+
+/// Puts counts together that the endpoint may have left out. `total` names the sum where the format
+/// has one. A total above the sum contains hidden reasoning, which is billed as completion.
+Counts put_together(Usage details, std::optional<std::int64_t> prompt,
+                    std::optional<std::int64_t> completion, std::optional<std::int64_t> total);
 
 /// The common part of all formats. Each derived class describes its own JSON.
 class FormatBase : public WireFormat {
@@ -19,8 +35,7 @@ public:
   ProviderError decode_error(std::string_view body) const final { return decode_error_body(body); }
   /// Like decode(), for JSON that is part of a larger document. Never throws.
   WireAnswer decode_json(const nlohmann::json& body) const;
-  /// The token counts of an answer; zeros if it has none.
-  virtual Usage usage_of(const nlohmann::json& answer) const = 0;
+  virtual Counts counts_of(const nlohmann::json& answer) const = 0;
 
 protected:
   /// Decodes an answer that is not an error. The caller fills in `lost_usage`.
@@ -54,13 +69,15 @@ protected:
   /// Takes one event that is a JSON object without an error.
   virtual void take(const std::string& event, const nlohmann::json& data) = 0;
   void add_text(std::string_view text);
+  void add_hidden(std::string_view text); ///< reasoning, or arguments of a tool call
   void fail(const nlohmann::json& error);
 
   const FormatBase& format_;
   ModelReply reply_; ///< the reply so far
   bool usage_known_ = false;
   bool has_content_ = false;
-  bool complete_ = false; ///< the answer is complete, even if more events come
+  bool complete_ = false; ///< the answer is complete, whatever comes after it
+  std::size_t hidden_bytes_ = 0;
 
 private:
   enum class Body : std::uint8_t { Unknown, Stream, Plain };

@@ -17,24 +17,44 @@ using nlohmann::json;
 
 constexpr std::string_view kBaseUrl = "https://generativelanguage.googleapis.com";
 
-/// The API's output tokens exclude thoughts. It omits a count of 0.
-Usage decode_usage(const json& usage) {
-  Usage decoded;
-  decoded.prompt_tokens = count_member(usage, "promptTokenCount");
-  decoded.cached_tokens = count_member(usage, "cachedContentTokenCount");
-  decoded.reasoning_tokens = count_member(usage, "thoughtsTokenCount");
-  decoded.completion_tokens =
-      count_member(usage, "candidatesTokenCount") + decoded.reasoning_tokens;
-  return consistent(decoded);
+/// The API's output tokens exclude thoughts, its prompt tokens those of tools. It omits a count of
+/// 0.
+Counts decode_usage(const json& usage) {
+  Usage details;
+  details.cached_tokens = count_member(usage, "cachedContentTokenCount");
+  details.reasoning_tokens = count_member(usage, "thoughtsTokenCount");
+  std::optional<std::int64_t> prompt = find_count(usage, "promptTokenCount");
+  if (prompt) {
+    *prompt += count_member(usage, "toolUsePromptTokenCount");
+  }
+  const bool counted = !usage.contains("candidatesTokenCount") ||
+                       find_count(usage, "candidatesTokenCount").has_value(); // not null
+  const std::int64_t completion =
+      count_member(usage, "candidatesTokenCount") + details.reasoning_tokens;
+  return put_together(details, prompt, counted ? std::optional(completion) : std::nullopt,
+                      find_count(usage, "totalTokenCount"));
 }
 
 std::string finish_reason_of(const std::string& reason) {
-  constexpr std::array<std::string_view, 6> kFiltered{
-      "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"};
-  if (std::find(kFiltered.begin(), kFiltered.end(), reason) != kFiltered.end()) {
-    return "content_filter";
-  }
-  return reason == "STOP" ? "stop" : reason == "MAX_TOKENS" ? "length" : reason;
+  constexpr std::array<std::string_view, 9> kFiltered{"SAFETY",
+                                                      "RECITATION",
+                                                      "LANGUAGE",
+                                                      "BLOCKLIST",
+                                                      "PROHIBITED_CONTENT",
+                                                      "SPII",
+                                                      "IMAGE_SAFETY",
+                                                      "IMAGE_PROHIBITED_CONTENT",
+                                                      "IMAGE_RECITATION"};
+  constexpr std::array<std::string_view, 3> kCalled{"MALFORMED_FUNCTION_CALL",
+                                                    "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"};
+  const auto is_in = [&](const auto& reasons) {
+    return std::find(reasons.begin(), reasons.end(), reason) != reasons.end();
+  };
+  return is_in(kFiltered)         ? "content_filter"
+         : is_in(kCalled)         ? "tool_calls"
+         : reason == "STOP"       ? "stop"
+         : reason == "MAX_TOKENS" ? "length"
+                                  : reason;
 }
 
 /// Builds an answer from its pieces: a whole answer is one piece, a stream has several of the same
@@ -45,13 +65,13 @@ struct Pieces {
   bool any = false;         ///< a candidate came, or the reason why there is none
   bool has_content = false; ///< text or thoughts came
   bool finished = false;
+  std::size_t hidden_bytes = 0; ///< of thoughts
 
   void take(const json& piece) {
     reply.model = text_member(piece, "modelVersion", reply.model);
     reply.request_id = text_member(piece, "responseId", reply.request_id);
-    if (const json& usage = object_member(piece, "usageMetadata");
-        usage.contains("promptTokenCount")) {
-      reply.usage = decode_usage(usage); // counts everything so far
+    if (const Counts counts = decode_usage(object_member(piece, "usageMetadata")); counts.known) {
+      reply.usage = counts.usage; // counts everything so far
       usage_known = true;
     }
     take_block(object_member(piece, "promptFeedback"));
@@ -77,6 +97,8 @@ private:
       const auto thought = part.find("thought");
       if (thought == part.end() || *thought != true) {
         reply.text += text_member(part, "text");
+      } else {
+        hidden_bytes += text_member(part, "text").size();
       }
       has_content = true;
     }
@@ -97,6 +119,7 @@ private:
     usage_known_ = pieces_.usage_known;
     has_content_ = pieces_.has_content;
     complete_ = pieces_.finished;
+    hidden_bytes_ = pieces_.hidden_bytes;
   }
 
   Pieces pieces_{reply_};
@@ -149,12 +172,13 @@ public:
     return std::make_unique<GeminiStream>(*this);
   }
   std::string batch_line(const std::string& custom_id, const ModelRequest& request,
-                         const std::string& extra_body) const final {
+                         const std::string& extra_body, const std::string& members) const final {
     WireOptions options;
     options.extra_body = extra_body;
+    options.members = members;
     return json_line({{"key", custom_id}, {"request", encode(request, options)}});
   }
-  Usage usage_of(const json& answer) const final {
+  Counts counts_of(const json& answer) const final {
     return decode_usage(object_member(answer, "usageMetadata"));
   }
 
@@ -219,7 +243,7 @@ json GeminiFormat::encode(const ModelRequest& request, const WireOptions& option
   if (json config = generation_config(request); !config.empty()) {
     body["generationConfig"] = std::move(config);
   }
-  merge_extra_body(body, options.extra_body);
+  apply_options(body, options);
   return body;
 }
 
@@ -245,13 +269,14 @@ WireAnswer GeminiFormat::decode_array(const json& body) const {
     }
     pieces.take(piece);
   }
-  if (pieces.finished && error == nullptr) {
+  if (pieces.finished) { // an error after the end takes nothing from the answer
     answer.usage_known = pieces.usage_known;
     return answer;
   }
   WireAnswer bad = error != nullptr ? failed_answer(error_within_success(*error))
                                     : broken_off(pieces.reply.text);
   bad.lost_usage = pieces.reply.usage;
+  bad.usage_known = pieces.usage_known;
   return bad;
 }
 

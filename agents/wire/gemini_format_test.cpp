@@ -78,6 +78,22 @@ TEST(Gemini, KnowsHowAnAnswerEnded) {
   EXPECT_EQ(reason("OTHER"), "OTHER");
 }
 
+TEST(Gemini, KnowsTheNewerReasons) {
+  const auto reason = [](const std::string& name) {
+    return gemini()
+        .decode(R"({"candidates":[{"finishReason":")" + name + R"("}]})")
+        .reply->finish_reason;
+  };
+  for (const char* name : {"LANGUAGE", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"}) {
+    EXPECT_EQ(reason(name), "content_filter") << name;
+  }
+  for (const char* name :
+       {"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"}) {
+    EXPECT_EQ(reason(name), "tool_calls") << name;
+  }
+  EXPECT_EQ(reason("IMAGE_OTHER"), "IMAGE_OTHER");
+}
+
 TEST(Gemini, SaysThatAPromptWasBlocked) {
   const std::string body = R"({"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"},)"
                            R"("usageMetadata":{"promptTokenCount":10}})";

@@ -24,11 +24,13 @@ std::vector<std::string> OpenAiFormat::headers(const std::string& key) const {
 }
 
 std::string OpenAiFormat::batch_line(const std::string& custom_id, const ModelRequest& request,
-                                     const std::string& extra_body) const {
+                                     const std::string& extra_body,
+                                     const std::string& members) const {
   WireOptions options;
   options.stream = false;
   options.openai_itself = true;
   options.extra_body = extra_body;
+  options.members = members;
   json body = encode(request, options);
   body.erase("stream"); // an extra_body that is used for other requests too may set it
   body.erase("stream_options");

@@ -24,7 +24,7 @@ public:
   std::vector<std::string> headers(const std::string& key) const final;
   /// Batches go to OpenAI itself or to providers that take the same files. They never stream.
   std::string batch_line(const std::string& custom_id, const ModelRequest& request,
-                         const std::string& extra_body) const final;
+                         const std::string& extra_body, const std::string& members) const final;
 
 private:
   std::string_view name_;

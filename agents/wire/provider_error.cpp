@@ -106,6 +106,21 @@ std::optional<std::chrono::milliseconds> parse_delay(const std::string& text) {
       static_cast<std::chrono::milliseconds::rep>(std::min(seconds, kLongestDelaySeconds) * 1000));
 }
 
+/// The member that an error blames: OpenAI's "param", or the end of FastAPI's "loc".
+std::string blamed_member(const json& error) {
+  const json& one = error.is_array() && !error.empty() ? error.front() : error;
+  const json& place = one.is_object() ? array_member(one, "loc") : one;
+  if (one.is_object() && place.size() > 1 && place.back().is_string()) {
+    std::string path;
+    for (const json& name : place) {
+      const std::string part = name.is_string() ? name.get<std::string>() : "";
+      path += part == "body" || part.empty() ? "" : (path.empty() ? "" : ".") + part;
+    }
+    return path;
+  }
+  return one.is_object() ? text_member(one, "param") : std::string();
+}
+
 /// Reads Google's google.rpc.QuotaFailure and google.rpc.RetryInfo.
 void read_details(const json& error, ProviderError& decoded) {
   for (const json& detail : array_member(error, "details")) {
@@ -163,6 +178,7 @@ const json* error_in(const json& body) {
 ProviderError error_from(const json& whole) {
   const json& error = innermost(whole);
   ProviderError decoded;
+  decoded.param = blamed_member(error);
   if (!error.is_object()) {
     decoded.message = one_line(error.is_string() ? error.get<std::string>() : json_line(error));
     return decoded;

@@ -1,9 +1,12 @@
 #include "agents/wire/request_parts.h"
 
 #include "agents/json_text.h"
+#include "agents/wire/members.h"
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/text.h"
+
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -81,9 +84,15 @@ json schema_of(const ReplySchema& schema) {
   return parse_object(schema.schema, fmt::format("the reply schema '{}'", schema.name));
 }
 
-void merge_extra_body(json& body, const std::string& extra_body) {
-  if (!trim(extra_body).empty()) {
-    body.merge_patch(parse_object(extra_body, "extra_body"));
+void apply_options(json& body, const WireOptions& options) {
+  for (const auto& [changes, what] : {std::pair(&options.members, "members"),
+                                      std::pair(&options.learned, "the endpoint's changes")}) {
+    if (!trim(*changes).empty()) {
+      change_members(body, parse_object(*changes, what));
+    }
+  }
+  if (!trim(options.extra_body).empty()) {
+    body.merge_patch(parse_object(options.extra_body, "extra_body"));
   }
 }
 

@@ -31,9 +31,9 @@ std::string prefix_key(const ModelRequest& request);
 /// Throws Error if the schema is not a JSON object.
 nlohmann::json schema_of(const ReplySchema& schema);
 
-/// Merges options.extra_body into the request (RFC 7396: null removes a member). Throws UsageError
-/// if it is not a JSON object.
-void merge_extra_body(nlohmann::json& body, const std::string& extra_body);
+/// Changes the members of the request as the options say, and merges options.extra_body into it
+/// last (RFC 7396: null removes a member). Throws UsageError if one of these is not a JSON object.
+void apply_options(nlohmann::json& body, const WireOptions& options);
 
 /// `base`, or `otherwise` if `base` is empty, split into path and query. The path has no slash at
 /// its end.

@@ -12,16 +12,15 @@ namespace {
 using nlohmann::json;
 
 /// As in agents::Usage, input tokens include cached tokens and output tokens include reasoning.
-Usage decode_usage(const json& usage) {
+Counts decode_usage(const json& usage) {
   const json& input = object_member(usage, "input_tokens_details");
-  Usage decoded;
-  decoded.prompt_tokens = count_member(usage, "input_tokens");
-  decoded.cached_tokens = count_member(input, "cached_tokens");
-  decoded.cache_write_tokens = count_member(input, "cache_write_tokens");
-  decoded.completion_tokens = count_member(usage, "output_tokens");
-  decoded.reasoning_tokens =
+  Usage details;
+  details.cached_tokens = count_member(input, "cached_tokens");
+  details.cache_write_tokens = count_member(input, "cache_write_tokens");
+  details.reasoning_tokens =
       count_member(object_member(usage, "output_tokens_details"), "reasoning_tokens");
-  return consistent(decoded);
+  return put_together(details, find_count(usage, "input_tokens"),
+                      find_count(usage, "output_tokens"), find_count(usage, "total_tokens"));
 }
 
 /// The content of a list of output items. A list with only reasoning gives an empty answer.
@@ -71,13 +70,12 @@ ModelReply reply_of(const json& response) {
   reply.text = std::move(output.text);
   reply.model = text_member(response, "model");
   reply.request_id = text_member(response, "id");
-  reply.usage = decode_usage(object_member(response, "usage"));
+  reply.usage = decode_usage(object_member(response, "usage")).usage;
   return reply;
 }
 
 bool knows_usage(const json& response) {
-  const json& usage = object_member(response, "usage");
-  return usage.contains("input_tokens") && usage.contains("output_tokens");
+  return decode_usage(object_member(response, "usage")).known;
 }
 
 class ResponsesStream final : public EventStreamDecoder {
@@ -97,6 +95,7 @@ private:
     } else if (type == "response.failed" || type == "response.cancelled") {
       take_failure(object_member(data, "response"), type);
     } else if (type.ends_with(".delta")) { // a piece of reasoning or of a tool call's arguments
+      add_hidden(text_member(data, "delta"));
       has_content_ = true;
     }
   }
@@ -114,7 +113,8 @@ private:
   }
 
   void take_failure(const json& response, const std::string& type) {
-    reply_.usage = decode_usage(object_member(response, "usage"));
+    reply_.usage = decode_usage(object_member(response, "usage")).usage;
+    usage_known_ = knows_usage(response);
     const json* error = find_error(response);
     fail(error != nullptr ? *error : json(fmt::format("the answer ended with {}", type)));
   }
@@ -130,7 +130,7 @@ public:
   std::unique_ptr<StreamDecoder> stream_decoder() const final {
     return std::make_unique<ResponsesStream>(*this);
   }
-  Usage usage_of(const json& answer) const final {
+  Counts counts_of(const json& answer) const final {
     return decode_usage(object_member(answer, "usage"));
   }
 
@@ -138,12 +138,28 @@ private:
   WireAnswer decode_object(const json& body) const final;
 };
 
+/// An assistant's turn repeats an output item, so it has the form of one.
+json input_item(const Turn& turn) {
+  if (turn.role != "assistant") {
+    return {{"type", "message"}, {"role", turn.role}, {"content", turn.text()}};
+  }
+  return {{"type", "message"},
+          {"role", turn.role},
+          {"status", "completed"},
+          {"content", json::array({{{"type", "output_text"},
+                                    {"text", turn.text()},
+                                    {"annotations", json::array()}}})}};
+}
+
 void add_input(json& body, std::vector<Turn> turns) {
   if (!turns.empty() && turns.front().role == "system") {
     body["instructions"] = turns.front().text();
     turns.erase(turns.begin());
   }
-  body["input"] = openai_messages(turns);
+  body["input"] = json::array();
+  for (const Turn& turn : turns) {
+    body["input"].push_back(input_item(turn));
+  }
 }
 
 json ResponsesFormat::encode(const ModelRequest& request, const WireOptions& options) const {
@@ -172,7 +188,7 @@ json ResponsesFormat::encode(const ModelRequest& request, const WireOptions& opt
   if (options.stream) {
     body["stream"] = true;
   }
-  merge_extra_body(body, options.extra_body);
+  apply_options(body, options);
   return body;
 }
 

@@ -22,9 +22,9 @@ json responses_body(const ModelRequest& request, bool openai_itself, bool stream
 }
 
 TEST(Responses, SendsOnlyWhatIsSet) {
-  EXPECT_EQ(
-      responses_body(plain_request(), true),
-      json::parse(R"({"model":"m","store":false,"input":[{"role":"user","content":"hello"}]})"));
+  EXPECT_EQ(responses_body(plain_request(), true),
+            json::parse(R"({"model":"m","store":false,"input":[{"type":"message","role":"user",)"
+                        R"("content":"hello"}]})"));
 }
 
 TEST(Responses, SendsEverything) {
@@ -32,7 +32,9 @@ TEST(Responses, SendsEverything) {
   EXPECT_EQ(body["instructions"], "rules");
   EXPECT_EQ(body["input"].size(), 3U);
   EXPECT_EQ(body["input"][0]["content"], "task caf\xC3\xA9 \xEF\xBF\xBD");
-  EXPECT_EQ(body["input"][1], json::parse(R"({"role":"assistant","content":"a kernel"})"));
+  EXPECT_EQ(body["input"][1],
+            json::parse(R"({"type":"message","role":"assistant","status":"completed",
+                "content":[{"type":"output_text","text":"a kernel","annotations":[]}]})"));
   EXPECT_EQ(body["metadata"]["key"], "axpy/0/1");
   EXPECT_EQ(body["max_output_tokens"], 1000);
   EXPECT_EQ(body["temperature"], 0.5);

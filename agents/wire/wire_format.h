@@ -17,6 +17,7 @@ namespace winnow::agents {
 struct ProviderError {
   std::string message; ///< cleaned, on one line, at most 300 bytes
   long status = 0;     ///< a status inside the body; some gateways send one with HTTP 200
+  std::string param;   ///< the member of the request that the error blames, in its own words
   bool out_of_money = false;
   bool daily_limit = false; ///< a wait of some minutes does not help
   /// The delay that the body asks for (Gemini).
@@ -27,12 +28,16 @@ struct ProviderError {
 struct WireAnswer {
   /// Status Ok; text may be empty; `dollars` only if the endpoint reported it.
   std::optional<ModelReply> reply;
+  /// The endpoint counted all tokens: of the reply, or of the part of a stream that arrived.
   bool usage_known = false;
   std::optional<ProviderError> error;
   std::string malformed;
   bool cut_off = false; ///< `malformed` because the answer ended early: another attempt may succeed
   /// The tokens that the endpoint counted for a stream that broke off without a reply.
   Usage lost_usage;
+  /// Bytes of text and reasoning that arrived, for an estimate. Of an answer that is no stream: all
+  /// its bytes.
+  std::int64_t received_bytes = 0;
 };
 
 /// Decodes one streamed answer from the bytes of its body, which are cut at any place.
@@ -49,6 +54,8 @@ public:
 struct WireOptions {
   bool stream = true;
   bool openai_itself = false; ///< api.openai.com; compatible servers lack its newer names
+  std::string members;        ///< a JSON object of changes to members (members.h); may be empty
+  std::string learned;        ///< the same, from answers of the endpoint
   std::string extra_body;     ///< a JSON object that is merged over the request last; may be empty
 };
 
@@ -63,7 +70,7 @@ public:
                           bool stream) const = 0;
   /// Lines "Name: value". An empty key gives no header for the key.
   virtual std::vector<std::string> headers(const std::string& key) const = 0;
-  /// The body, valid UTF-8. Throws Error if extra_body or the schema is not a JSON object.
+  /// The body, valid UTF-8. Throws Error if extra_body, members or the schema is not a JSON object.
   virtual nlohmann::json encode(const ModelRequest& request, const WireOptions& options) const = 0;
   virtual WireAnswer decode(std::string_view body) const = 0;
   virtual std::unique_ptr<StreamDecoder> stream_decoder() const = 0;
@@ -72,7 +79,8 @@ public:
   /// The request as one line of the provider's batch input file, without a newline. Anthropic
   /// accepts ids of 1 to 64 letters, digits, '_' and '-'; OpenAI and Gemini accept any id.
   virtual std::string batch_line(const std::string& custom_id, const ModelRequest& request,
-                                 const std::string& extra_body = {}) const = 0;
+                                 const std::string& extra_body = {},
+                                 const std::string& members = {}) const = 0;
 };
 
 /// A line of any provider's batch output file, or a line {"custom_id": "...", "reply": "..."} that

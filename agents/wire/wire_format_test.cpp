@@ -1,6 +1,10 @@
 #include "agents/wire/wire_test_support.h"
 #include "base/error.h"
 
+#include <cstdlib>
+#include <fstream>
+#include <map>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -83,6 +87,31 @@ TEST(WireFormats, MergeTheExtraBodyLast) {
   EXPECT_THROW(format_named("chat").encode(full_request(), options), UsageError);
   options.extra_body = "{";
   EXPECT_THROW(format_named("gemini").encode(full_request(), options), UsageError);
+}
+
+/// With WINNOW_BODIES=FOLDER the bodies are also written there: scripts/test-providers.sh compares
+/// them with the types of the providers' own libraries.
+TEST(WireFormats, WriteBodiesForTheProvidersTypes) {
+  const std::map<std::string, std::string> models{{"chat", "gpt-5"},
+                                                  {"responses", "gpt-5"},
+                                                  {"anthropic", "claude-opus-5-5"},
+                                                  {"gemini", "gemini-3.5-flash"}};
+  for (const std::string& name : wire_format_names()) {
+    ModelRequest request = full_request();
+    request.model = models.at(name);
+    WireOptions options;
+    options.openai_itself = true;
+    const nlohmann::json full = format_named(name).encode(request, options);
+    request = plain_request();
+    request.model = models.at(name);
+    options.stream = false;
+    const nlohmann::json plain = format_named(name).encode(request, options);
+    EXPECT_GT(full.size(), plain.size()) << name;
+    if (const char* folder = std::getenv("WINNOW_BODIES"); folder != nullptr) {
+      std::ofstream(std::string(folder) + "/" + name + "_full.json") << full;
+      std::ofstream(std::string(folder) + "/" + name + "_plain.json") << plain;
+    }
+  }
 }
 
 TEST(WireFormats, RefuseASchemaThatIsNone) {

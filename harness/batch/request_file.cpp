@@ -30,10 +30,10 @@ std::string custom_id(std::string_view key) {
 
 std::string request_file(const agents::WireFormat& format,
                          const std::vector<agents::ModelRequest>& requests,
-                         const std::string& extra_body) {
+                         const std::string& extra_body, const std::string& members) {
   std::string lines;
   for (const agents::ModelRequest& request : requests) {
-    lines += format.batch_line(custom_id(request.key), request, extra_body) + "\n";
+    lines += format.batch_line(custom_id(request.key), request, extra_body, members) + "\n";
   }
   return lines;
 }

@@ -17,6 +17,6 @@ std::string custom_id(std::string_view key);
 /// JSON object that is merged over each request. Throws Error for anything else.
 std::string request_file(const agents::WireFormat& format,
                          const std::vector<agents::ModelRequest>& requests,
-                         const std::string& extra_body);
+                         const std::string& extra_body, const std::string& members = {});
 
 } // namespace winnow::harness

@@ -84,7 +84,7 @@ RequestWriter request_writer(const RequestOutput& output, const RunConfig& confi
                      "create the folder, or name a file in another folder");
   }
   // Throws if extra_body is not valid.
-  request_file(writer.format, {agents::ModelRequest()}, endpoint.extra_body);
+  request_file(writer.format, {agents::ModelRequest()}, endpoint.extra_body, endpoint.members);
   return writer;
 }
 
@@ -96,9 +96,10 @@ void write_requests(const RequestWriter& writer, const DeferringEndpoint& endpoi
     return outstanding.contains(request.key);
   });
   if (!writer.file.empty()) {
-    write_file_atomic(writer.file,
-                      request_file(writer.format, requests, writer.endpoint.extra_body),
-                      Readers::Owner);
+    write_file_atomic(
+        writer.file,
+        request_file(writer.format, requests, writer.endpoint.extra_body, writer.endpoint.members),
+        Readers::Owner);
     std::cerr << fmt::format("wrote {} to {}\n",
                              counted(static_cast<std::int64_t>(requests.size()), "request"),
                              writer.file.string());

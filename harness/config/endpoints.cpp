@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "harness/run/journal.h"
 
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 
@@ -16,6 +17,9 @@
 
 namespace winnow::harness {
 namespace {
+
+/// A kernel of 25 KB and as much reasoning. With less, replies are cut off before they end.
+constexpr std::int64_t kLeastOutputTokens = 16'000;
 
 /// Every SQLite file begins with these bytes.
 constexpr std::string_view kSqliteMagic{"SQLite format 3\0", 16};
@@ -100,6 +104,23 @@ std::optional<agents::Price> run_price(const agents::EndpointConfig& given) {
   const auto url = agents::parse_url(
       config.base_url.empty() ? std::string(format->default_base_url()) : config.base_url);
   return url ? agents::endpoint_price(config, url->host, config.model) : std::nullopt;
+}
+
+std::int64_t output_limit(const Limits& limits, const agents::EndpointConfig& endpoint,
+                          const std::optional<agents::Price>& price) {
+  if (endpoint.max_output_tokens > 0 || !price || price->max_output_tokens == 0) {
+    return endpoint.max_output_tokens;
+  }
+  const std::int64_t in_flight = 2 * static_cast<std::int64_t>(std::max(endpoint.parallel, 1));
+  std::int64_t limit = price->max_output_tokens;
+  if (limits.tokens > 0) {
+    limit = std::min(limit, limits.tokens / in_flight);
+  }
+  if (limits.dollars > 0 && price->output > 0) {
+    const double share = limits.dollars / static_cast<double>(in_flight);
+    limit = std::min(limit, static_cast<std::int64_t>(share * 1e6 / price->output));
+  }
+  return std::max(limit, std::min(kLeastOutputTokens, price->max_output_tokens));
 }
 
 void check_dollar_limit(const Limits& limits, const agents::EndpointConfig& config,

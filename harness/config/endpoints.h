@@ -4,6 +4,7 @@
 #include "agents/record/recording.h"
 #include "harness/run/budget.h"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +24,11 @@ Availability probe_run_endpoint(const agents::EndpointConfig& config);
 /// The price of the endpoint's calls; nullopt: the price is unknown, or the endpoint is a replay,
 /// which costs nothing. Throws UsageError for a price file with a mistake.
 std::optional<agents::Price> run_price(const agents::EndpointConfig& config);
+/// The most tokens of one reply. If endpoint.max_output_tokens is not set: what the model allows by
+/// its `price`, within a share of the limits that lets all parallel calls be in flight twice. 0:
+/// not known.
+std::int64_t output_limit(const Limits& limits, const agents::EndpointConfig& endpoint,
+                          const std::optional<agents::Price>& price);
 /// Throws UsageError if a limit on dollars cannot be enforced because the price is unknown.
 /// `of_model` follows the model's name in the message.
 void check_dollar_limit(const Limits& limits, const agents::EndpointConfig& config,

@@ -66,6 +66,21 @@ void expect_two_models(const RunConfig& config) {
   EXPECT_EQ(run_price(large.endpoint)->output, 20);
 }
 
+TEST(OutputLimit, IsWhatTheModelAllowsWithinTheLimits) {
+  agents::Price price;
+  price.output = 10;
+  price.max_output_tokens = 128'000;
+  agents::EndpointConfig endpoint;
+  endpoint.parallel = 5;
+  EXPECT_EQ(output_limit({}, endpoint, price), 128'000);
+  EXPECT_EQ(output_limit({.tokens = 1'000'000}, endpoint, price), 100'000);
+  EXPECT_EQ(output_limit({.dollars = 5}, endpoint, price), 50'000);
+  EXPECT_EQ(output_limit({.tokens = 1000}, endpoint, price), 16'000) << "too few for a kernel";
+  EXPECT_EQ(output_limit({}, endpoint, std::nullopt), 0) << "the server's default";
+  endpoint.max_output_tokens = 300;
+  EXPECT_EQ(output_limit({}, endpoint, price), 300);
+}
+
 TEST(ModelArms, InheritWhatTheyDoNotName) {
   expect_two_models(config_in(kTwoModels));
 }

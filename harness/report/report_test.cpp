@@ -275,15 +275,16 @@ TEST(RunReport, SaysWhatOneCallCost) {
 
 TEST(RunReport, SaysWhatMayBeBilledOnTop) {
   RunOutcome outcome;
-  EXPECT_THAT(run_summary(outcome, {}, "r"), Not(HasSubstr("cut off")));
+  EXPECT_THAT(run_summary(outcome, {}, "r"), Not(HasSubstr("estimated")));
   outcome.spend.unconfirmed = {3, 1200, 0.12};
   EXPECT_THAT(
       run_summary(outcome, {}, "r"),
       HasSubstr(
-          "3 calls were cut off; the provider may bill up to $0.1200 for 1200 tokens more\n"));
+          "estimated, on top of what was measured: $0.1200 for 1200 tokens of 3 requests that "
+          "the provider did not count (broken, cut off, or answered without counts)\n"));
   outcome.spend.unconfirmed = {1, 1200, 0};
   EXPECT_THAT(run_summary(outcome, {}, "r"),
-              HasSubstr("1 call was cut off; the provider may bill up to 1200 tokens more\n"));
+              HasSubstr("measured: 1200 tokens of 1 request that the provider did not count"));
 }
 
 TEST(RunReport, EachEndHasItsExitCode) {

@@ -64,6 +64,11 @@ void Budget::cut_off(const std::string& key) {
   }
 }
 
+void Budget::cut_off(const std::string& key, const agents::EstimatedCost& estimated) {
+  reserved_.erase(key);
+  add_unconfirmed({estimated.requests, estimated.tokens, estimated.dollars});
+}
+
 void Budget::add_unconfirmed(const Unconfirmed& earlier) {
   spent_.unconfirmed.calls += earlier.calls;
   spent_.unconfirmed.tokens += earlier.tokens;
@@ -71,7 +76,7 @@ void Budget::add_unconfirmed(const Unconfirmed& earlier) {
 }
 
 void Budget::settle(const std::string& key, const agents::ModelReply& reply) {
-  reserved_.erase(key);
+  cut_off(key, reply.estimated.value_or(agents::EstimatedCost()));
   ++spent_.calls;
   longest_completion_ = std::max(longest_completion_, reply.usage.completion_tokens);
   if (reply.served_from) {

@@ -19,9 +19,10 @@ struct Limits {
   std::chrono::milliseconds wall_time{0};
 };
 
-/// The possible cost of calls that were sent and never answered.
+/// The cost of requests that the provider did not count: an estimate from what arrived, or what was
+/// reserved for a request whose session was killed.
 struct Unconfirmed {
-  std::int64_t calls = 0;
+  std::int64_t calls = 0; ///< requests
   std::int64_t tokens = 0;
   double dollars = 0; ///< only of calls with a known price
 };
@@ -66,9 +67,11 @@ public:
   const CallEstimate& reserved(const std::string& key) const { return reserved_.at(key); }
   /// The call ended at no cost: it was refused, or the recording has no such reply.
   void release(const std::string& key);
-  /// The call ended without an answer. Its reservation may be billed, so it counts against all
-  /// limits except the limit on calls.
+  /// The call ended without an answer. What was reserved for it may be billed, so it counts against
+  /// all limits except the limit on calls.
   void cut_off(const std::string& key);
+  /// The call ended without an answer, and the endpoint estimates its cost.
+  void cut_off(const std::string& key, const agents::EstimatedCost& estimated);
   /// Adds the unconfirmed cost of earlier sessions.
   void add_unconfirmed(const Unconfirmed& earlier);
   /// The call was answered. A reply from a record costs nothing. Also called for calls of earlier

@@ -102,6 +102,22 @@ TEST(Budget, WhatEarlierSessionsCutOffMayBeBilledToo) {
   EXPECT_FALSE(budget.reserve("b", {50, 0.5})) << "limits.calls does not count them";
 }
 
+TEST(Budget, EstimatedCostsCountAgainstTheLimits) {
+  Budget budget({.tokens = 300, .dollars = 3});
+  agents::ModelReply broken = reply(10, 20, 0.5);
+  broken.estimated = {2, 150, 1.0};
+  EXPECT_FALSE(budget.reserve("a", {100, 1.0}));
+  budget.settle("a", broken);
+  EXPECT_EQ(budget.spent().tokens, 30) << "measured";
+  EXPECT_EQ(budget.spent().unconfirmed.calls, 2);
+  EXPECT_EQ(budget.spent().unconfirmed.tokens, 150);
+  EXPECT_FALSE(budget.reserve("b", {1, 0.1}));
+  budget.cut_off("b", {1, 20, 0.25});
+  EXPECT_EQ(budget.reserve("c", {101, 0.0}), "limits.tokens = 300");
+  EXPECT_EQ(budget.reserve("c", {0, 1.26}), "limits.dollars = 3");
+  EXPECT_FALSE(budget.reserve("c", {100, 1.25}));
+}
+
 TEST(Budget, RepliesFromTheRecordCostNothing) {
   Budget budget({.tokens = 100, .dollars = 1});
   const CallTerms terms{price(1, 1), 10};

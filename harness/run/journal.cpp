@@ -39,6 +39,15 @@ void Journal::set_reservation(store::RowId call,
   written();
 }
 
+void Journal::end_unanswered(store::RowId call,
+                             const std::optional<store::CallReservation>& measured,
+                             const agents::EstimatedCost& estimated) {
+  transaction([&] {
+    store_.set_reservation(call, measured);
+    store_.add_lost(call, {estimated.requests, estimated.tokens, estimated.dollars});
+  });
+}
+
 std::optional<agents::ModelReply> Journal::recorded_reply(store::RowId call) const {
   const std::optional<store::ModelCallRow> row = store_.find_reply(call);
   if (!row) {
@@ -76,8 +85,13 @@ void Journal::finish_call(store::RowId call, const agents::ModelRequest& request
   row.attempts = reply.attempts;
   row.repaired = reply.repaired;
   row.served_from = reply.served_from;
-  store_.finish_call(call, row);
-  written();
+  const agents::EstimatedCost estimated = reply.served_from
+                                              ? agents::EstimatedCost()
+                                              : reply.estimated.value_or(agents::EstimatedCost());
+  transaction([&] {
+    store_.finish_call(call, row);
+    store_.add_lost(call, {estimated.requests, estimated.tokens, estimated.dollars});
+  });
 }
 
 store::RowId Journal::add_candidate(store::RowId task, const store::CandidateRow& candidate) {

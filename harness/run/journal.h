@@ -30,6 +30,10 @@ public:
                           const std::optional<store::CallReservation>& reserved);
   /// Replaces the reservation of a call that stays open; nullopt: no cost.
   void set_reservation(store::RowId call, const std::optional<store::CallReservation>& reserved);
+  /// The call stays open. `measured` replaces its reservation, `estimated` is added to what was
+  /// lost.
+  void end_unanswered(store::RowId call, const std::optional<store::CallReservation>& measured,
+                      const agents::EstimatedCost& estimated);
   /// A reply that another run of the store paid for the same request and that this run has not used
   /// yet. It costs nothing.
   std::optional<agents::ModelReply> recorded_reply(store::RowId call) const;

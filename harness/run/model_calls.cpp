@@ -107,6 +107,10 @@ void ModelCalls::send(TaskState& state, const search::Ask& ask, const agents::Mo
 
 void ModelCalls::store(const Reply& reply) {
   const auto call = calls_.find(reply.key);
+  for (const std::string& notice : reply.reply.notices) {
+    setup_.journal.event("endpoint notice", {{"key", reply.key}, {"notice", notice}});
+    setup_.progress.event(notice, Progress::Weight::Important);
+  }
   if (call != calls_.end() && reply.reply.status == ModelReply::Status::Ok) {
     setup_.journal.finish_call(call->second.row, call->second.request,
                                setup_.model_of(call->second.ask).endpoint.kind(), reply.reply);
@@ -136,7 +140,7 @@ std::optional<ModelCalls::Answered> ModelCalls::finish(const Reply& event) {
     failures_in_a_row_ = 0;
     return Answered{call.state, call.ask};
   case ModelReply::Status::Cancelled:
-    call.at_stake ? budget_.cut_off(event.key) : budget_.release(event.key);
+    cut_off(call, event.reply);
     break;
   // The reply may still come and cost: the budget keeps its reservation.
   case ModelReply::Status::Deferred:
@@ -169,19 +173,31 @@ void ModelCalls::fail(const Call& call, const ModelReply& reply) {
   }
 }
 
-/// Of a call that failed.
-void ModelCalls::keep_cost(const Call& call, const ModelReply& reply) {
-  if (was_paid(reply)) {
-    budget_.settle(call.request.key, reply);
-    const double at_most = call.at_stake ? call.at_stake->dollars : 0;
-    setup_.journal.set_reservation(
-        call.row, CallEstimate{reply.usage.prompt_tokens + reply.usage.completion_tokens,
-                               reply.dollars.value_or(at_most)});
-    return;
+/// Of a call that was cancelled.
+void ModelCalls::cut_off(const Call& call, const ModelReply& reply) {
+  if (!call.at_stake) {
+    budget_.release(call.request.key);
+  } else if (reply.estimated) {
+    keep_cost(call, reply);
+  } else {
+    budget_.cut_off(call.request.key);
   }
-  budget_.release(call.request.key);
-  if (call.at_stake) {
-    setup_.journal.set_reservation(call.row, std::nullopt);
+}
+
+/// Of a call that ended without an answer.
+void ModelCalls::keep_cost(const Call& call, const ModelReply& reply) {
+  const agents::EstimatedCost estimated = reply.estimated.value_or(agents::EstimatedCost());
+  std::optional<CallEstimate> measured;
+  if (was_paid(reply)) {
+    const double at_most = call.at_stake ? call.at_stake->dollars : 0;
+    measured = CallEstimate{reply.usage.prompt_tokens + reply.usage.completion_tokens,
+                            reply.dollars.value_or(at_most)};
+    budget_.settle(call.request.key, reply);
+  } else {
+    budget_.cut_off(call.request.key, estimated);
+  }
+  if (measured || call.at_stake) {
+    setup_.journal.end_unanswered(call.row, measured, estimated);
   }
 }
 

@@ -65,6 +65,7 @@ private:
   };
 
   void fail(const Call& call, const agents::ModelReply& reply);
+  void cut_off(const Call& call, const agents::ModelReply& reply);
   void keep_cost(const Call& call, const agents::ModelReply& reply);
   void give_up(const Call& call, const std::string& why);
 

@@ -217,6 +217,21 @@ TEST_F(RunMoney, ACallThatFailedCostsWhatWasCounted) {
   EXPECT_DOUBLE_EQ(costs().unconfirmed_dollars, 0.25);
 }
 
+TEST_F(RunMoney, WhatTheEndpointEstimatesIsKeptApart) {
+  config_.endpoint.parallel = 1;
+  ScriptedModel breaking([](const ModelRequest& request) {
+    ModelReply reply = request.key == "b/0/0" ? test::failed_reply("broke off") : by_key(request);
+    reply.estimated = {1, 40, 0.125};
+    return reply;
+  });
+  const RunOutcome outcome = session(breaking);
+  const auto sent = static_cast<std::int64_t>(breaking.asked().size());
+  EXPECT_EQ(outcome.spend.unconfirmed.calls, sent);
+  EXPECT_EQ(costs().unconfirmed_sendings, sent);
+  EXPECT_EQ(costs().unconfirmed_tokens, 40 * sent);
+  EXPECT_DOUBLE_EQ(costs().unconfirmed_dollars, 0.125 * static_cast<double>(sent));
+}
+
 TEST_F(RunMoney, ACallThatWasRefusedCostsNothing) {
   config_.endpoint.parallel = 1;
   ScriptedModel refusing([](const ModelRequest&) { return test::failed_reply("401"); });

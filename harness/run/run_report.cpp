@@ -56,10 +56,10 @@ std::string spend_text(const RunOutcome& outcome) {
                         calls_text(spend), time)
           : fmt::format("{}; {} in all\n", calls_text(spend), time);
   if (const Unconfirmed& lost = spend.unconfirmed; lost.calls > 0) {
-    text += fmt::format("{} {} cut off; the provider may bill up to {}{} more\n",
-                        counted(lost.calls, "call"), lost.calls == 1 ? "was" : "were",
+    text += fmt::format("estimated, on top of what was measured: {}{} of {} that the provider did "
+                        "not count (broken, cut off, or answered without counts)\n",
                         lost.dollars > 0 ? fmt::format("${:.4f} for ", lost.dollars) : "",
-                        counted(lost.tokens, "token"));
+                        counted(lost.tokens, "token"), counted(lost.calls, "request"));
   }
   return text;
 }

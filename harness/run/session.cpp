@@ -198,6 +198,7 @@ public:
       const std::optional<agents::Price> price = run_price(model.endpoint);
       check_dollar_limit(config.limits, model.endpoint, price, in_words(model));
       models_.push_back({model.name, model.endpoint, endpoint, price});
+      models_.back().config.max_output_tokens = output_limit(config.limits, model.endpoint, price);
     }
   }
   const std::vector<RunModel>& models() const { return models_; }
