@@ -43,7 +43,7 @@ void collect(const json& object, const Path& above, std::vector<Path>& paths) {
   }
 }
 
-bool is_name_character(char c) {
+bool is_word_character(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
@@ -56,7 +56,7 @@ bool names_member(std::string_view text, std::string_view name) {
        at = text.find(name, at + 1)) {
     const char before = at == 0 ? ' ' : text[at - 1];
     const char after = at + name.size() == text.size() ? ' ' : text[at + name.size()];
-    if (is_name_character(before) || is_name_character(after)) {
+    if (is_word_character(before) || is_word_character(after)) {
       continue;
     }
     const bool quoted = std::string_view("'\"`").find(before) != std::string_view::npos;
