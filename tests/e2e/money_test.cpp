@@ -210,7 +210,7 @@ TEST(Money, ASigkillWith64RequestsInFlightLosesNothingAndPaysNothingTwice) {
                         ", abs(dollars - " + fmt::format("{}", dollars) +
                         ") < 1e-9, calls_without_price, unconfirmed_sendings FROM run_overview"),
               ::testing::ElementsAre("1 1 0 64"));
-  EXPECT_THAT(resumed.err, HasSubstr("64 calls were cut off"));
+  EXPECT_THAT(resumed.err, HasSubstr("of 64 requests that the provider did not count"));
 }
 
 TEST(Money, NoSigkillAtAnyMomentMakesItPayTwice) {
