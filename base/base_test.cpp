@@ -214,7 +214,8 @@ TEST(Secrets, AreCutOutInLinearTime) {
   }
   const auto begin = std::chrono::steady_clock::now();
   cut_secrets(many);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30))
+      << "quadratic time takes minutes";
   EXPECT_EQ(many.size(), 5'000'000U);
 }
 

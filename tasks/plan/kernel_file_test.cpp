@@ -2,7 +2,6 @@
 #include "tasks/plan/plan_test_support.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -264,7 +263,6 @@ TEST(KernelFile, BoundsItsMessages) {
     code += "__global__ void k" + std::to_string(i) + "() {}\n";
     includes += "#include <c10/x" + std::to_string(i) + ">\n";
   }
-  const auto start = std::chrono::steady_clock::now();
   const auto unknown =
       parse_kernel_file("/*@winnow {\"launches\": [" + launches + "]} @*/\n" + code, "k.cu");
   EXPECT_LE(unknown.errors.size(), 20U);
@@ -276,7 +274,6 @@ TEST(KernelFile, BoundsItsMessages) {
       "k.cu");
   EXPECT_TRUE(unused.kernel_file);
   EXPECT_LE(unused.warnings.size(), 20U);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
 }
 
 TEST(KernelFile, LoopNamesEndWithTheirLoop) {
