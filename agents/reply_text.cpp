@@ -1,6 +1,5 @@
 #include "agents/reply_text.h"
 
-
 namespace winnow::agents {
 
 constexpr std::string_view kSpaces = " \t\n\v\f\r";

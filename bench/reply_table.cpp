@@ -108,8 +108,8 @@ int main(int argc, char** argv) {
     return 0;
   }
   for (const Read& read : all) {
-    std::cout << json{{"id", read.id}, {"kernel", read.kernel}, {"why", read.why}, {"ms", read.ms}}.dump(
-                     -1, ' ', false, json::error_handler_t::replace)
+    std::cout << json{{"id", read.id}, {"kernel", read.kernel}, {"why", read.why}, {"ms", read.ms}}
+                     .dump(-1, ' ', false, json::error_handler_t::replace)
               << '\n';
   }
 }

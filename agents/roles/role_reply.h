@@ -31,10 +31,10 @@ constexpr std::size_t kMaxGuideBytes = 3000;    ///< of the meta-prompter's word
 /// The schema of the replies of one of role_operator_names(). Throws Error for another operator.
 ReplySchema role_reply_schema(std::string_view op);
 
-/// Takes the last JSON object of the answer (reply/read_reply.h). A name of a metric that the record lacks, a line that the file
-/// lacks, a rejection without a finding, and chances that are no distribution over the bins make
-/// the reply useless. Chances whose sum is nearly 1 are divided by the sum. Throws Error for an
-/// operator of no role, and nothing else.
+/// Takes the last JSON object of the answer (reply/read_reply.h). A name of a metric that the
+/// record lacks, a line that the file lacks, a rejection without a finding, and chances that are no
+/// distribution over the bins make the reply useless. Chances whose sum is nearly 1 are divided by
+/// the sum. Throws Error for an operator of no role, and nothing else.
 RoleReply parse_role_reply(std::string_view op, std::string_view reply, const RoleFacts& facts);
 
 /// The judge's advice as a prompt shows it.
