@@ -186,8 +186,9 @@ bool RemoteEvaluations::hand_over(const JobAddress& address, const std::string& 
   if (setup_.roster.held(address.job)) {
     return false;
   }
-  const bool is_stalled = stall(address);
-  if (!is_stalled && !setup_.transport.is_stranded(address)) {
+  const JobPlace place = setup_.transport.place_of(address);
+  const bool is_stalled = stall(address.job, place != JobPlace::Queued);
+  if (!is_stalled && place != JobPlace::Stranded) {
     return false;
   }
   setup_.transport.withdraw(address);
@@ -195,12 +196,11 @@ bool RemoteEvaluations::hand_over(const JobAddress& address, const std::string& 
 }
 
 /// Whether a worker keeps the job without saying so in its heartbeats. Nobody can tell which one.
-bool RemoteEvaluations::stall(const JobAddress& address) {
-  const bool is_handed_out = setup_.transport.is_handed_out(address);
+bool RemoteEvaluations::stall(const std::string& job, bool is_handed_out) {
   int stalls = 0;
   {
     const std::lock_guard lock(mutex_);
-    const auto found = pending_.find(address.job);
+    const auto found = pending_.find(job);
     if (found == pending_.end()) {
       return false;
     }
@@ -214,9 +214,8 @@ bool RemoteEvaluations::stall(const JobAddress& address) {
   }
   warn_of_loss("keeps a job without saying so");
   if (stalls >= kMostStalls) {
-    fail(address.job, fmt::format("{} times a worker kept the job and did not say so; the pool "
-                                  "has {}",
-                                  stalls, setup_.roster.names()));
+    fail(job, fmt::format("{} times a worker kept the job and did not say so; the pool has {}",
+                          stalls, setup_.roster.names()));
   }
   return true;
 }

@@ -40,6 +40,11 @@ struct JobAddress {
   bool operator==(const JobAddress&) const = default;
 };
 
+/// Queued: also a job that the broker no longer has. Stranded: as far as the broker tells, it will
+/// never hand the job out. A broker that was killed may know that a worker has finished a job, and
+/// have the job all the same. Some jobs that a worker has seem stranded, too, if another job is.
+enum class JobPlace : std::uint8_t { Queued, HandedOut, Stranded };
+
 /// What the transport needs to know again about a message that it handed out.
 using Receipt = std::shared_ptr<void>;
 
@@ -85,12 +90,8 @@ public:
   virtual void put_task(const std::string& digest, const std::string& text) = 0;
   /// Queues a job. False: a job of this address is queued or at work already.
   virtual bool publish(const JobAddress& address, const std::string& body) = 0;
-  /// Whether the broker has the job, but as far as it tells will never hand it out: a broker that
-  /// was killed may know that a worker has finished a job, and have the job all the same. Also true
-  /// of some jobs that a worker has, if another job is stranded.
-  virtual bool is_stranded(const JobAddress& address) = 0;
-  /// Whether the broker has the job and has handed it out to a worker.
-  virtual bool is_handed_out(const JobAddress& address) = 0;
+  /// Where a job is that the broker has.
+  virtual JobPlace place_of(const JobAddress& address) = 0;
   /// Removes the job, also from the worker that has it. Does nothing if there is no such job.
   virtual void withdraw(const JobAddress& address) = 0;
   /// As withdraw() for each of these jobs of this session. Costs one look at the broker if it has

@@ -123,7 +123,7 @@ private:
   std::vector<std::string> due_jobs();
   void set_out(const std::string& job, bool is_out);
   bool hand_over(const JobAddress& address, const std::string& body);
-  bool stall(const JobAddress& address);
+  bool stall(const std::string& job, bool is_handed_out);
   void warn_of_loss(const std::string& what);
   void count_publication(const std::string& job, bool is_taken, bool was_out);
   void after_reconnection();

@@ -100,20 +100,24 @@ public:
     nats_.require(status, "store a job");
     return true;
   }
-  bool is_stranded(const JobAddress& address) override {
+  JobPlace place_of(const JobAddress& address) override {
     const std::uint64_t number = number_of(address);
     if (number == 0) {
-      return false;
+      return JobPlace::Queued;
     }
-    const OwnedConsumerInfo info = consumer_of(address);
+    jsConsumerInfo* info = nullptr;
+    nats_.require(js_GetConsumerInfo(&info, nats_.stream_context(), stream_of(address.trusted),
+                                     address.pool.c_str(), nullptr, nullptr),
+                  "look at the jobs of a pool");
+    const bool was_delivered = number <= info->Delivered.Stream;
     const auto known = static_cast<std::int64_t>(info->NumPending) + info->NumAckPending;
+    jsConsumerInfo_Destroy(info);
+    if (!was_delivered) {
+      return JobPlace::Queued;
+    }
     const auto jobs =
         subjects_of(address.trusted, pool_subject(address.pool, address.trusted) + ".>").size();
-    return number <= info->Delivered.Stream && static_cast<std::int64_t>(jobs) > known;
-  }
-  bool is_handed_out(const JobAddress& address) override {
-    const std::uint64_t number = number_of(address);
-    return number != 0 && number <= consumer_of(address)->Delivered.Stream;
+    return static_cast<std::int64_t>(jobs) > known ? JobPlace::Stranded : JobPlace::HandedOut;
   }
   /// Deletes the message by its number. Not by js_PurgeStream() with a subject: after that, server
   /// 2.9.10 hands the other jobs of the consumer out no more.
@@ -227,16 +231,6 @@ public:
   std::size_t max_message_bytes() const override { return nats_.max_message_bytes(); }
 
 private:
-  using OwnedConsumerInfo = std::unique_ptr<jsConsumerInfo, Destroy<jsConsumerInfo_Destroy>>;
-  /// What hands out the job's pool's jobs.
-  OwnedConsumerInfo consumer_of(const JobAddress& address) {
-    jsConsumerInfo* info = nullptr;
-    nats_.require(js_GetConsumerInfo(&info, nats_.stream_context(), stream_of(address.trusted),
-                                     address.pool.c_str(), nullptr, nullptr),
-                  "look at the jobs of a pool");
-    return OwnedConsumerInfo(info);
-  }
-
   /// The number of the job's message in its stream; 0: there is no such job.
   std::uint64_t number_of(const JobAddress& address) {
     natsMsg* message = nullptr;

@@ -59,17 +59,14 @@ public:
     }
     return !is_there;
   }
-  bool is_stranded(const JobAddress& address) override {
+  JobPlace place_of(const JobAddress& address) override {
     const auto lock = locked();
-    return std::any_of(broker_.jobs_.begin(), broker_.jobs_.end(), [&](const auto& job) {
-      return job.address == address && job.holder == BrokerFake::kNobody;
-    });
-  }
-  bool is_handed_out(const JobAddress& address) override {
-    const auto lock = locked();
-    return std::any_of(broker_.jobs_.begin(), broker_.jobs_.end(), [&](const auto& job) {
-      return job.address == address && !job.holder.empty();
-    });
+    const auto job = std::find_if(broker_.jobs_.begin(), broker_.jobs_.end(),
+                                  [&](const auto& one) { return one.address == address; });
+    if (job == broker_.jobs_.end() || job->holder.empty()) {
+      return JobPlace::Queued;
+    }
+    return job->holder == BrokerFake::kNobody ? JobPlace::Stranded : JobPlace::HandedOut;
   }
   void withdraw(const JobAddress& address) override {
     const auto lock = locked();
