@@ -17,14 +17,10 @@ namespace {
 /// double the time of parsing.
 bool nested_too_deep(std::string_view text) {
   int depth = 0;
-  bool in_string = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    if (in_string) {
-      i += c == '\\' ? 1 : 0;
-      in_string = c != '"';
-    } else if (c == '"') {
-      in_string = true;
+    if (c == '"') {
+      i = json_string_end(text, i);
     } else if (c == '[' || c == '{') {
       if (++depth > kMaxJsonDepth) {
         return true;
@@ -58,6 +54,14 @@ nlohmann::json parse_untrusted_json(std::string_view text) {
   } catch (const std::bad_alloc&) {
     throw Error("JSON that needs more memory than is free");
   }
+}
+
+std::size_t json_string_end(std::string_view text, std::size_t begin) {
+  std::size_t at = begin + 1;
+  while (at < text.size() && text[at] != '"') {
+    at += text[at] == '\\' ? 2 : 1;
+  }
+  return std::min(at, text.size());
 }
 
 std::string text_member(const nlohmann::json& object, const char* name, std::string otherwise) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -15,6 +16,10 @@ constexpr int kMaxJsonDepth = 100;
 /// does, because some models and servers send such text. Throws Error with the reason ("not JSON:
 /// ... at byte 12", "nested more than 100 levels deep").
 nlohmann::json parse_untrusted_json(std::string_view text);
+
+/// The index of the quote that ends the JSON string which begins at `begin`; text.size(): it has
+/// no end.
+std::size_t json_string_end(std::string_view text, std::size_t begin);
 
 /// The value of a member; `otherwise` if the member is missing or of another type.
 std::string text_member(const nlohmann::json& object, const char* name, std::string otherwise = {});

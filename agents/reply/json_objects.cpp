@@ -17,14 +17,10 @@ constexpr std::size_t kMostStrings = 10'000; ///< of one object that are looked 
 /// The length of the object that the text begins with; npos: it has no end.
 std::size_t object_length(std::string_view text) {
   std::size_t depth = 0;
-  bool in_string = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    if (in_string) {
-      i += c == '\\' ? 1 : 0;
-      in_string = c != '"';
-    } else if (c == '"') {
-      in_string = true;
+    if (c == '"') {
+      i = json_string_end(text, i);
     } else if (c == '{') {
       ++depth;
     } else if (c == '}' && --depth == 0) {
