@@ -92,24 +92,14 @@ void set_process_flag(int option, unsigned long value, const char* name) {
   }
 }
 
-void die_with_parent(int parent_pid) {
-  if (parent_pid == 0) {
-    return;
-  }
-  set_process_flag(PR_SET_PDEATHSIG, SIGKILL, "PR_SET_PDEATHSIG");
-  if (getppid() != parent_pid) { // the parent died before the call above
-    throw Error("the parent process has ended");
-  }
-}
-
 } // namespace
 
 void enter_sandbox(std::vector<std::string>& arguments) {
   const Fence fence = take_fence_options(arguments);
   if (has_keeper(fence.level, fence.policy)) {
     start_keeper(fence.parent_pid);
-  } else {
-    die_with_parent(fence.parent_pid);
+  } else if (fence.parent_pid != 0) {
+    watch_parent(fence.parent_pid, SIGKILL);
   }
   unsetenv("PWD"); // set by bwrap
   if (!fence.policy.writable.empty()) {

@@ -30,14 +30,6 @@ void require(bool ok, const char* call) {
   }
 }
 
-/// Sends this process `signal` when `parent_pid`, its parent, dies.
-void watch_parent(int parent_pid, int signal) {
-  require(prctl(PR_SET_PDEATHSIG, signal, 0, 0, 0) == 0, "prctl(PR_SET_PDEATHSIG)");
-  if (getppid() != parent_pid) { // the parent died before the call above
-    throw Error("the parent process has ended");
-  }
-}
-
 /// The parent in "pid (name) state parent ...". The name may hold spaces and parentheses.
 pid_t parent_in(const std::string& stat) {
   const std::size_t name_end = stat.rfind(')');
@@ -130,6 +122,13 @@ bool has_ended(pid_t child, int& status) {
 }
 
 } // namespace
+
+void watch_parent(int parent_pid, int signal) {
+  require(prctl(PR_SET_PDEATHSIG, signal, 0, 0, 0) == 0, "prctl(PR_SET_PDEATHSIG)");
+  if (getppid() != parent_pid) { // the parent died before the call above
+    throw Error("the parent process has ended");
+  }
+}
 
 void start_keeper(int parent_pid) {
   require(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0, "prctl(PR_SET_CHILD_SUBREAPER)");

@@ -2,6 +2,10 @@
 
 namespace winnow::process {
 
+/// This process gets `signal` when process `parent_pid`, its parent, dies. Throws Error, also if
+/// that has died already.
+void watch_parent(int parent_pid, int signal);
+
 /// Splits this process in two. The new process returns, and goes on as the fenced child. This
 /// process becomes its keeper and does not return: it waits until the child ends, kills every
 /// process that is left of it, also those in other sessions, and then ends as the child did. On
