@@ -152,48 +152,47 @@ std::optional<std::size_t> find_invalid_utf8(std::string_view text) {
   return std::nullopt;
 }
 
-std::string to_valid_utf8(std::string_view text) {
-  std::string clean;
-  clean.reserve(text.size());
-  while (!text.empty()) {
-    const auto plain = static_cast<std::size_t>(
-        std::find_if_not(text.begin(), text.end(), is_plain_ascii) - text.begin());
-    clean.append(text.substr(0, plain));
-    text.remove_prefix(plain);
-    if (text.empty()) {
-      break;
-    }
-    const std::size_t length = utf8_sequence_length(text);
-    const bool is_valid = length > 1; // all other characters of one byte are plain
-    clean.append(is_valid ? text.substr(0, length) : std::string_view(kReplacement));
-    text.remove_prefix(is_valid ? length : 1);
-  }
-  return clean;
-}
+namespace {
 
-std::string visible(std::string_view text) {
-  std::string shown;
-  shown.reserve(text.size());
+/// Copies plain ASCII, and `replaced(character, is_valid)` in the place of each other character. An
+/// invalid one is one byte.
+template <typename Replaced>
+std::string with_characters_replaced(std::string_view text, Replaced replaced) {
+  std::string result;
+  result.reserve(text.size());
   while (!text.empty()) {
     const auto plain = static_cast<std::size_t>(
         std::find_if_not(text.begin(), text.end(), is_plain_ascii) - text.begin());
-    shown += text.substr(0, plain);
+    result += text.substr(0, plain);
     text.remove_prefix(plain);
     if (text.empty()) {
       break;
     }
     const std::size_t length = utf8_sequence_length(text);
     const std::string_view character = text.substr(0, std::max<std::size_t>(length, 1));
-    if (length == 0) {
-      shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[0]));
-    } else if (const char32_t code = code_point(character); is_hidden(code)) {
-      shown += json_escape(code);
-    } else {
-      shown += character;
-    }
+    result += replaced(character, length > 0);
     text.remove_prefix(character.size());
   }
-  return shown;
+  return result;
+}
+
+} // namespace
+
+std::string to_valid_utf8(std::string_view text) {
+  return with_characters_replaced(text, [](std::string_view character, bool) {
+    // All other characters of one byte are plain.
+    return character.size() > 1 ? character : std::string_view(kReplacement);
+  });
+}
+
+std::string visible(std::string_view text) {
+  return with_characters_replaced(text, [](std::string_view character, bool is_valid) {
+    if (!is_valid) {
+      return fmt::format("\\x{:02x}", static_cast<unsigned char>(character[0]));
+    }
+    const char32_t code = code_point(character);
+    return is_hidden(code) ? json_escape(code) : std::string(character);
+  });
 }
 
 bool has_shape(std::string_view text, std::string_view shape) {
