@@ -9,6 +9,7 @@
 #include "base/text/toml.h"
 
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 
 #include <gmock/gmock.h>
@@ -200,6 +201,15 @@ TEST(Text, ShowsWhatATerminalWouldObeyOrHide) {
   EXPECT_EQ(visible("\U000E0041"), "\\udb40\\udc41") << "a tag, as JSON writes it";
   EXPECT_EQ(visible("\x9b\xff"), "\\x9b\\xff");
   EXPECT_EQ(visible(std::string_view("\0", 1)), "\\u0000");
+}
+
+TEST(Secrets, ATakenVariableIsNotInTheBlockThatProcShows) {
+  static char block[] = "WINNOW_KEY_I=sk-hidden-0123456789";
+  putenv(block);
+  EXPECT_EQ(take_variable("WINNOW_KEY_I"), "sk-hidden-0123456789");
+  EXPECT_STREQ(block, "WINNOW_KEY_I=");
+  EXPECT_EQ(std::getenv("WINNOW_KEY_I"), nullptr);
+  EXPECT_EQ(take_variable("WINNOW_KEY_I"), std::nullopt);
 }
 
 TEST(Secrets, AreCutOutInLinearTime) {

@@ -88,6 +88,13 @@ bool is_file(const fs::path& path) {
   return fs::is_regular_file(path, unknown);
 }
 
+std::optional<unsigned> mode_if_shared(const fs::path& path) {
+  struct stat status {};
+  const bool is_shared =
+      stat(path.c_str(), &status) == 0 && (status.st_mode & (S_IRWXG | S_IRWXO)) != 0;
+  return is_shared ? std::optional(status.st_mode & 07777U) : std::nullopt;
+}
+
 void create_private_file(const fs::path& path) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
   if (file >= 0) {

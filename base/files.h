@@ -13,6 +13,10 @@ namespace winnow {
 /// `max_bytes`.
 std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes);
 
+/// The mode of a file that others than its owner may read, write or run. nullopt: only the owner
+/// may, or there is no such file.
+std::optional<unsigned> mode_if_shared(const std::filesystem::path& path);
+
 /// Who may read a new file.
 enum class Readers : std::uint8_t {
   Usual, ///< as the umask says

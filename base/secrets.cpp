@@ -3,6 +3,8 @@
 #include "base/json_dump.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <shared_mutex>
 #include <vector>
@@ -55,6 +57,17 @@ void keep_secret(std::string_view secret) {
   }
   std::stable_sort(all.values.begin(), all.values.end(),
                    [](const auto& a, const auto& b) { return a.size() > b.size(); });
+}
+
+std::optional<std::string> take_variable(const std::string& name) {
+  char* value = std::getenv(name.c_str());
+  if (value == nullptr) {
+    return std::nullopt;
+  }
+  std::string taken = value;
+  explicit_bzero(value, taken.size());
+  unsetenv(name.c_str());
+  return taken;
 }
 
 void cut_secrets(std::string& text) {

@@ -5,13 +5,9 @@
 #include "base/text.h"
 
 #include <cstdint>
-#include <cstdlib>
-#include <cstring>
 #include <mutex>
 #include <string_view>
 #include <utility>
-
-#include <sys/stat.h>
 
 namespace winnow::remote {
 namespace {
@@ -33,10 +29,8 @@ std::string credentials_text(const std::string& file) {
   static std::mutex mutex;
   static std::string remembered; // a command may connect several times
   const std::lock_guard lock(mutex);
-  if (char* value = std::getenv(kCredentialsVariable); value != nullptr) {
-    remembered = value;
-    explicit_bzero(value, remembered.size()); // no child and no reader of /proc finds the password
-    unsetenv(kCredentialsVariable);
+  if (auto value = take_variable(kCredentialsVariable)) {
+    remembered = *std::move(value);
   }
   return kept(remembered);
 }
@@ -69,10 +63,7 @@ void check_tls_files(const std::string& url, const BrokerFiles& files) {
 } // namespace
 
 void require_private(const std::string& file, const std::string& content) {
-  struct stat facts {};
-  const bool is_open =
-      stat(file.c_str(), &facts) == 0 && (facts.st_mode & (S_IRWXG | S_IRWXO)) != 0;
-  if (is_open) {
+  if (mode_if_shared(file)) {
     throw UsageError("other users of this machine can read " + file + ", which holds " + content,
                      "chmod 600 " + file);
   }

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -16,7 +15,6 @@
 #include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace winnow::agents {
@@ -57,10 +55,9 @@ fs::path keys_file() {
 
 /// Throws UsageError if anyone but the owner can read the file.
 void require_private(const fs::path& path) {
-  struct stat status {};
-  if (stat(path.c_str(), &status) == 0 && (status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+  if (const auto mode = mode_if_shared(path)) {
     throw UsageError(fmt::format("{} holds keys, but other users can read it (mode {:o})",
-                                 path.string(), status.st_mode & 0777U),
+                                 path.string(), *mode & 0777U),
                      "chmod 600 " + path.string());
   }
 }
@@ -159,14 +156,6 @@ void require_sendable(const Key& key) {
   }
 }
 
-/// No core dump, and no look into memory and environment by other processes of the user.
-void close_process() {
-  const rlimit none{0, 0};
-  setrlimit(RLIMIT_CORE, &none);
-  // Also prevents core dumps that are piped to a program: that ignores the limit.
-  prctl(PR_SET_DUMPABLE, 0);
-}
-
 } // namespace
 
 std::string variable_in_file(const fs::path& path, const std::string& name) {
@@ -215,27 +204,16 @@ Key find_key(const KeySources& sources) {
   return key;
 }
 
-void hide_variable(const std::string& name) {
-  close_process();
-  if (char* value = std::getenv(name.c_str()); value != nullptr) {
-    const std::string copy = value;
-    keep_secret(trim(copy));
-    setenv(name.c_str(), copy.c_str(), 1);
-    if (std::getenv(name.c_str()) != value) { // it was in the block, not in a copy of the C library
-      explicit_bzero(value, copy.size());
-    }
-  }
-}
-
 void protect_keys(const std::vector<std::string>& variables) {
-  close_process();
+  const rlimit none{0, 0};
+  setrlimit(RLIMIT_CORE, &none);
+  // Also prevents core dumps that are piped to a program: that ignores the limit.
+  prctl(PR_SET_DUMPABLE, 0);
   const std::lock_guard lock(remembered_mutex());
   for (const std::string& name : variables) {
-    if (char* value = std::getenv(name.c_str()); value != nullptr) {
-      remembered()[name] = trim(value);
-      keep_secret(trim(value));
-      explicit_bzero(value, std::strlen(value)); // otherwise it stays readable in /proc/PID/environ
-      unsetenv(name.c_str());
+    if (const auto value = take_variable(name)) {
+      remembered()[name] = trim(*value);
+      keep_secret(trim(*value));
     }
   }
 }

@@ -32,10 +32,6 @@ Key find_key(const KeySources& sources);
 /// that no child inherits them. find_key() calls this for each key.
 void protect_keys(const std::vector<std::string>& variables);
 
-/// Protects this process likewise, and removes the value of the variable from the block that /proc
-/// shows. getenv() still finds it.
-void hide_variable(const std::string& name);
-
 /// Reads NAME=value lines as in a shell: comments, `export` and quotes are allowed. Throws
 /// UsageError with file:line.
 std::string variable_in_file(const std::filesystem::path& path, const std::string& name);

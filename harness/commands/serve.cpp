@@ -52,7 +52,7 @@ Access access_of(const ServeCommand& command) {
     access.add_file(command.token_file);
   }
   if (!command.token_env.empty()) {
-    agents::hide_variable(command.token_env);
+    agents::protect_keys({}); // the token is a secret like a key
     access.add_variable(command.token_env);
   }
   if (!command.board_token.empty()) {

@@ -4,13 +4,12 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/packing.h"
+#include "base/secrets.h"
 #include "base/text.h"
 
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
-#include <cstdlib>
-#include <cstring>
 
 #include <fmt/format.h>
 
@@ -54,12 +53,9 @@ std::string token_in(std::string_view field) {
 
 /// Throws UsageError if others than its owner may read the file.
 std::string private_text(const std::filesystem::path& file) {
-  std::error_code ignored; // read_file() says what is wrong
-  const auto mode = std::filesystem::status(file, ignored).permissions();
-  constexpr auto kOthers = std::filesystem::perms::group_all | std::filesystem::perms::others_all;
-  if (mode != std::filesystem::perms::unknown && (mode & kOthers) != std::filesystem::perms::none) {
+  if (const auto mode = mode_if_shared(file)) {
     throw UsageError(fmt::format("{} holds tokens, and other users may use it: its mode is {:04o}",
-                                 file.string(), static_cast<unsigned>(mode)),
+                                 file.string(), *mode),
                      "run: chmod 600 " + file.string());
   }
   return read_file(file, kMaxFileBytes);
@@ -162,13 +158,12 @@ void Access::let_all_read() {
 }
 
 void Access::add_variable(const std::string& name) {
-  const char* value = std::getenv(name.c_str());
-  if (value == nullptr || *value == '\0') {
+  const std::string value = take_variable(name).value_or("");
+  if (value.empty()) {
     throw UsageError("--token-env: the environment variable " + name + " is not set");
   }
+  keep_secret(trim(value));
   add({kOnly}, value);
-  explicit_bzero(const_cast<char*>(value), std::strlen(value)); // /proc/PID/environ shows it
-  unsetenv(name.c_str());                                       // no child process gets the token
 }
 
 std::optional<Client> Access::client_of(std::string_view authorization) const {
