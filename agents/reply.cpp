@@ -305,7 +305,8 @@ ExtractedKernel without_kernel_block(const std::vector<Part>& parts, std::string
 
 /// The kernel file of one text of the answer.
 ExtractedKernel extract_from(std::string_view text, const Reply& reply, int depth) {
-  if (trim(text).starts_with('{')) {
+  const bool begins_as_json = trim(text).starts_with('{');
+  if (begins_as_json) {
     if (auto kernel = from_json(text, reply, depth)) {
       return *std::move(kernel);
     }
@@ -319,7 +320,7 @@ ExtractedKernel extract_from(std::string_view text, const Reply& reply, int dept
     return problem(fmt::format("blocks {} hold {} different kernel files; send exactly one",
                                block_numbers(kernels), kernels.size()));
   }
-  if (auto kernel = from_json(text, reply, depth)) {
+  if (auto kernel = begins_as_json ? std::nullopt : from_json(text, reply, depth)) {
     return *std::move(kernel);
   }
   if (parts.empty()) {

@@ -138,8 +138,11 @@ TEST_F(TorchReference, TimesPyTorchWhereThereIsNoBaseline) {
     if (timed.stage == tasks::Stage::Time) {
       EXPECT_EQ(timed.baseline_median_ns, kEagerNs);
       EXPECT_NEAR(timed.speedup, kEagerNs / timed.median_ns, 1e-9 * timed.speedup);
-      EXPECT_LE(timed.speedup_bounds.low, timed.speedup);
-      EXPECT_GE(timed.speedup_bounds.high, timed.speedup);
+      // The few launches of a busy machine have no interval.
+      if (timed.speedup_bounds.known()) {
+        EXPECT_LE(timed.speedup_bounds.low, timed.speedup);
+        EXPECT_GE(timed.speedup_bounds.high, timed.speedup);
+      }
     }
   }
   EXPECT_GT(alone.speedup, 1);
