@@ -114,6 +114,22 @@ bool is_plain_ascii(char c) {
   return static_cast<unsigned char>(c) < 0x80U && !is_forbidden_control(c);
 }
 
+/// The candidates that contain the word, or that the word contains.
+std::vector<std::string> names_with(std::string_view word,
+                                    const std::vector<std::string>& candidates) {
+  constexpr std::size_t kLeast = 3, kMost = 4;
+  std::vector<std::string> found;
+  for (const std::string& candidate : candidates) {
+    const bool is_part = std::min(word.size(), candidate.size()) >= kLeast &&
+                         (candidate.find(word) != std::string::npos ||
+                          word.find(candidate) != std::string_view::npos);
+    if (is_part && found.size() < kMost) {
+      found.push_back(candidate);
+    }
+  }
+  return found;
+}
+
 } // namespace
 
 std::optional<std::string> nearest_match(std::string_view word,
@@ -138,7 +154,13 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& ca
   if (const auto match = nearest_match(word, candidates)) {
     return "; did you mean '" + *match + "'?";
   }
-  return candidates.empty() ? std::string() : "; known: " + join(candidates, ", ");
+  if (const auto alike = names_with(word, candidates); !alike.empty()) {
+    return "; did you mean '" + join(alike, "' or '") + "'?";
+  }
+  constexpr std::size_t kMostListed = 24;
+  return candidates.empty() || candidates.size() > kMostListed
+             ? std::string()
+             : "; known: " + join(candidates, ", ");
 }
 
 std::optional<std::size_t> find_invalid_utf8(std::string_view text) {

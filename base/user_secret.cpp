@@ -1,5 +1,6 @@
 #include "base/user_secret.h"
 
+#include "base/digest.h"
 #include "base/files.h"
 #include "base/random_bits.h"
 
@@ -82,6 +83,12 @@ std::string user_secret() {
   }
   create_secret(path);
   return read_secret(path);
+}
+
+std::string user_seal(std::string_view purpose, std::string_view text) {
+  const std::string secret = user_secret();
+  return secret.empty() ? std::string()
+                        : hmac_sha256_hex(secret, fmt::format("winnow {}\n{}", purpose, text));
 }
 
 } // namespace winnow

@@ -17,6 +17,8 @@ install(FILES LICENSE DESTINATION ${doc} RENAME copyright)
 install(FILES ${PROJECT_BINARY_DIR}/winnow.1.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${PROJECT_BINARY_DIR}/winnow.bash
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME winnow)
+install(FILES ${PROJECT_BINARY_DIR}/winnow.zsh
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions RENAME _winnow)
 
 # `cpack -G DEB` needs the packages dpkg-dev and file.
 set(CPACK_GENERATOR DEB)

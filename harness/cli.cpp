@@ -4,12 +4,14 @@
 #include "base/text.h"
 #include "harness/command_reference.h"
 #include "harness/commands/commands.h"
+#include "harness/interrupt.h"
 #include "harness/log.h"
 #include "harness/machine.h"
 #include "harness/not_permitted.h"
 #include "harness/report/terminal.h"
 #include "harness/report/visible_output.h"
 #include "store/text_table.h"
+#include "tasks/task.h"
 
 #include <algorithm>
 #include <csignal>
@@ -35,6 +37,51 @@ std::string command_words(const CLI::App& app) {
   return app.get_name() + (chosen.empty() ? "" : " " + command_words(*chosen.front()));
 }
 
+std::vector<std::string> names_of_commands(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub :
+       app.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); })) {
+    names.push_back(sub->get_name());
+  }
+  return names;
+}
+
+/// `winnow help tasks show` means `winnow tasks show --help`; `winnow version`, `winnow --version`.
+std::vector<std::string> with_options(std::vector<std::string> arguments) {
+  if (!arguments.empty() && arguments.front() == "help") {
+    arguments.erase(arguments.begin());
+    arguments.emplace_back("--help");
+  } else if (arguments == std::vector<std::string>{"version"}) {
+    arguments.front() = "--version";
+  }
+  return arguments;
+}
+
+/// What is wrong with a request for help that names no command; CLI11 would show the general help.
+std::string unknown_command(const CLI::App& app, const std::vector<std::string>& arguments) {
+  const bool asks = std::any_of(arguments.begin(), arguments.end(), [](const std::string& word) {
+    return word == "--help" || word == "-h";
+  });
+  const CLI::App* level = &app;
+  for (std::size_t i = 0; asks && i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
+    if (word.starts_with("-")) {
+      i += word == "--log-level" ? 1 : 0;
+      continue;
+    }
+    if (level->get_require_subcommand_min() == 0) {
+      return {}; // an argument of the command
+    }
+    const auto named =
+        level->get_subcommands([&word](const CLI::App* sub) { return sub->get_name() == word; });
+    if (named.empty()) {
+      return "unknown command '" + word + "'" + suggestion(word, names_of_commands(*level));
+    }
+    level = named.front();
+  }
+  return {};
+}
+
 /// The option or subcommand nearest to a word that no command knows.
 std::string near_miss(const CLI::App& app) {
   const CLI::App& command = reached(app);
@@ -53,9 +100,7 @@ std::string near_miss(const CLI::App& app) {
       }
     }
   } else {
-    for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; })) {
-      known.push_back(sub->get_name());
-    }
+    known = names_of_commands(command);
   }
   const std::string kind = word.starts_with("-") ? "option"
                            : known.empty()       ? "argument"
@@ -94,6 +139,7 @@ int report(const Error& error, ExitCode code) {
 }
 
 int act(const Action& chosen) {
+  end_on_interrupt();
   try {
     const ExitCode code = chosen();
     std::cout.flush();
@@ -120,21 +166,49 @@ int act(const Action& chosen) {
   }
 }
 
-/// For the build, which makes the man page and the completion with it.
+CLI::App* add_printer(CLI::App& app, CLI::App& parent, Action& chosen, const char* name,
+                      std::string (*text)(const CLI::App&)) {
+  CLI::App* sub = parent.add_subcommand(name);
+  sub->callback([&app, &chosen, text] {
+    chosen = [&app, text] {
+      std::cout << text(app);
+      return ExitCode::Done;
+    };
+  });
+  return sub;
+}
+
+/// For the build, which makes the man page with it.
 void add_reference(CLI::App& app, Action& chosen) {
-  CLI::App* sub = app.add_subcommand("_reference", "Print the man page or the completion for bash");
+  CLI::App* sub = app.add_subcommand("_reference", "Print the man page");
   sub->group(""); // not in --help
   sub->require_subcommand(1);
-  const auto add = [&](const char* name, std::string (*text)(const CLI::App&)) {
-    sub->add_subcommand(name)->callback([&app, &chosen, text] {
-      chosen = [&app, text] {
-        std::cout << text(app);
-        return ExitCode::Done;
-      };
-    });
-  };
-  add("man", man_page);
-  add("bash", bash_completion);
+  add_printer(app, *sub, chosen, "man", man_page);
+}
+
+std::string task_names(const CLI::App& /*app*/) {
+  std::string names;
+  for (const tasks::CatalogueEntry& entry : tasks::list_tasks(tasks::find_catalogue())) {
+    names += entry.name + "\n";
+  }
+  return names;
+}
+
+void add_completion_scripts(CLI::App& app, Action& chosen) {
+  CLI::App* sub = app.add_subcommand(
+      "completion", "Print a script that completes commands, options, tasks and strategies: "
+                    "source <(winnow completion bash)");
+  sub->require_subcommand(1);
+  add_printer(app, *sub, chosen, "bash", bash_completion)->description("The script for bash");
+  add_printer(app, *sub, chosen, "zsh", zsh_completion)->description("The script for zsh");
+  add_printer(app, *sub, chosen, "tasks", task_names)
+      ->description("The tasks of the catalogue, one a line: the scripts ask for them");
+}
+
+/// Commands that with_options() replaces: here for --help and the man page.
+void add_words_for_options(CLI::App& app) {
+  app.add_subcommand("help", "Print the help of a command: winnow help tasks selftest");
+  app.add_subcommand("version", "Print the version");
 }
 
 void describe(CLI::App& app, std::string& log_level, Action& chosen) {
@@ -168,6 +242,8 @@ void describe(CLI::App& app, std::string& log_level, Action& chosen) {
   add_serve(app, chosen);
   add_worker(app, chosen);
   add_broker(app, chosen);
+  add_completion_scripts(app, chosen);
+  add_words_for_options(app);
   add_reference(app, chosen);
   for (CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
     sub->footer(exit_code_table());
@@ -193,9 +269,14 @@ int run_cli(const std::vector<std::string>& arguments) {
   std::string log_level = "warn";
   Action chosen;
   describe(app, log_level, chosen);
+  const std::vector<std::string> words = with_options(arguments);
+  if (const std::string what = unknown_command(app, words); !what.empty()) {
+    std::cerr << "error: " << what << "\nsee: winnow --help\n";
+    return to_int(ExitCode::Usage);
+  }
   try {
     // CLI11 takes the arguments in reverse order
-    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+    std::vector<std::string> reversed(words.rbegin(), words.rend());
     app.parse(std::move(reversed));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {

@@ -52,19 +52,66 @@ TEST(Cli, EveryCommandHasHelpWithExitCodes) {
   }
 }
 
+TEST(Cli, HelpIsAWordToo) {
+  EXPECT_EQ(run({"help"}).out, run({"--help"}).out);
+  EXPECT_EQ(run({"help", "tasks", "selftest"}).out, run({"tasks", "selftest", "--help"}).out);
+  EXPECT_EQ(run({"version"}).out, run({"--version"}).out);
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"help", "modls"}, {"modls", "--help"}, {"--help", "modls"}}) {
+    const Output unknown = run(words);
+    EXPECT_EQ(unknown.code, 2);
+    EXPECT_THAT(unknown.err, HasSubstr("unknown command 'modls'; did you mean 'models'?"));
+  }
+  EXPECT_THAT(run({"help", "tasks", "selftst"}).err, HasSubstr("did you mean 'selftest'?"));
+  EXPECT_EQ(run({"eval", "axpy", "--help"}).code, 0);
+}
+
+TEST(Cli, AMisspeltNameIsAnsweredWithTheNearest) {
+  EXPECT_THAT(run({"tasks", "show", "softmax"}).err, HasSubstr("did you mean 'row_softmax'?"));
+  const Output far = run({"tasks", "show", "zzz"});
+  EXPECT_EQ(far.code, 2);
+  EXPECT_THAT(far.err, testing::Not(HasSubstr("axpy")));
+  EXPECT_THAT(far.err, HasSubstr("winnow tasks list"));
+  EXPECT_THAT(run({"run", "quikstart"}).err, HasSubstr("did you mean 'quickstart'?"));
+  EXPECT_THAT(run({"run", "configs/liv.toml"}).err, HasSubstr("no such config file"));
+}
+
+TEST(Cli, AnUnfilledTaskIsRefusedBeforeARunBegins) {
+  const TemporaryDirectory directory("cli-test");
+  const std::filesystem::path folder = directory.path() / "mine" / "axpy_of_mine";
+  std::filesystem::create_directories(folder.parent_path());
+  std::filesystem::copy(std::filesystem::path(WINNOW_SOURCE_DIR) / "tasks/catalogue/blas/axpy",
+                        folder);
+  std::string python = read_file(folder / "reference.py", 1U << 20U);
+  write_file_atomic(folder / "reference.py", python + "# TO DO: the sizes\n");
+  const std::string file = (directory.path() / "a.db").string();
+  const Output refused =
+      run({"run", "quickstart", "--device", "cpu", "--store", file, "--task", folder.string()});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr((folder / "reference.py:").string()));
+  EXPECT_FALSE(std::filesystem::exists(file));
+}
+
 TEST(Cli, ItsReferenceNamesEveryCommandAndOption) {
   const Output man = run({"_reference", "man"});
   EXPECT_EQ(man.code, 0);
-  const Output bash = run({"_reference", "bash"});
+  const Output bash = run({"completion", "bash"});
   EXPECT_EQ(bash.code, 0);
   for (const char* text : {".SS tasks selftest", "\\-\\-require\\-isolation", ".SH EXIT STATUS"}) {
     EXPECT_THAT(man.out, HasSubstr(text));
   }
   for (const char* text :
        {"|\"tasks selftest\"|", "commands=\"list show template new import selftest\"",
-        "\" --log-level\") words=\"trace debug info warn error off\""}) {
+        "\" --log-level\") known=\"trace debug info warn error off\""}) {
     EXPECT_THAT(bash.out, HasSubstr(text));
   }
+  const Output zsh = run({"completion", "zsh"});
+  for (const std::string& text : {bash.out, zsh.out}) {
+    EXPECT_THAT(text, HasSubstr("\"run --strategy\") known=\""));
+    EXPECT_THAT(text, HasSubstr("\"run --task\") known=\"$(winnow completion tasks"));
+    EXPECT_THAT(text, HasSubstr("\"eval\") commands=\"$(winnow completion tasks"));
+  }
+  EXPECT_THAT(run({"completion", "tasks"}).out, HasSubstr("\nrow_softmax\n"));
   for (const std::string& text : {man.out, bash.out, run({"--help"}).out}) {
     EXPECT_THAT(text, testing::Not(HasSubstr("_reference")));
   }

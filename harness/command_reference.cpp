@@ -1,7 +1,9 @@
 #include "harness/command_reference.h"
 
+#include "base/text.h"
 #include "harness/exit_codes.h"
 #include "harness/machine.h"
+#include "search/search.h"
 
 #include <algorithm>
 #include <vector>
@@ -113,8 +115,16 @@ By which Winnow knows the runs that you have stored. XDG_STATE_HOME moves it.
 Compiled kernels. You may delete this folder. XDG_CACHE_HOME moves it.
 )";
 
+constexpr const char* kTasks = "$(winnow completion tasks 2>/dev/null)";
+
 /// `--level TEXT:{a,b}` -> "a b"; empty where any value is taken.
 std::string allowed_values(const CLI::Option& option) {
+  if (option.check_lname("strategy")) {
+    return join(search::strategy_names(), " ");
+  }
+  if (option.check_lname("task")) {
+    return kTasks;
+  }
   const std::string type = option.get_type_name();
   const std::size_t open = type.find('{');
   const std::size_t close = type.rfind('}');
@@ -124,6 +134,13 @@ std::string allowed_values(const CLI::Option& option) {
   std::string values = type.substr(open + 1, close - open - 1);
   std::replace(values.begin(), values.end(), ',', ' ');
   return values;
+}
+
+bool takes_task(const CLI::App& app) {
+  const std::vector<const CLI::Option*> options = app.get_options();
+  return std::any_of(options.begin(), options.end(), [](const CLI::Option* option) {
+    return option->get_positional() && option->get_name() == "TASK";
+  });
 }
 
 struct Completion {
@@ -145,12 +162,33 @@ void add_completion(const CLI::App& app, const std::string& words, Completion& c
     for (const std::string& name : option->get_lnames()) {
       options += (options.empty() ? "--" : " --") + name;
       if (const std::string values = allowed_values(*option); !values.empty()) {
-        completion.values += fmt::format("    \"{} --{}\") words=\"{}\" ;;\n", words, name, values);
+        completion.values += fmt::format("    \"{} --{}\") known=\"{}\" ;;\n", words, name, values);
       }
     }
   }
+  if (takes_task(app)) {
+    subcommands = kTasks;
+  }
   completion.words +=
       fmt::format("    \"{}\") commands=\"{}\" options=\"{}\" ;;\n", words, subcommands, options);
+}
+
+/// The part that bash and zsh share: from the words before the cursor to those that fit.
+std::string choices(const CLI::App& app) {
+  Completion completion;
+  add_completion(app, "", completion);
+  return "    case $longer in\n    " + completion.commands + R"() command=$longer ;;
+    esac
+  done
+  local commands= options= known=
+  case $command in
+)" + completion.words +
+         R"(  esac
+  case "$command $before" in
+)" + completion.values +
+         R"(    *) if [[ $word == -* ]]; then known=$options; else known=$commands; fi ;;
+  esac
+)";
 }
 
 } // namespace
@@ -173,31 +211,31 @@ std::string man_page(const CLI::App& app) {
 }
 
 std::string bash_completion(const CLI::App& app) {
-  Completion completion;
-  add_completion(app, "", completion);
-  std::string script = R"(# Completes the command line of winnow in bash.
+  return R"(# Completes the command line of winnow in bash.
 _winnow() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command= longer= at=
   for ((at = 1; at < COMP_CWORD; ++at)); do
     longer=${command:+$command }${COMP_WORDS[at]}
-    case $longer in
-    )";
-  script += completion.commands + R"() command=$longer ;;
-    esac
-  done
-  local commands= options= words=
-  case $command in
-)" + completion.words +
-            R"(  esac
-  case "$command $before" in
-)" + completion.values +
-            R"(    *) if [[ $word == -* ]]; then words=$options; else words=$commands; fi ;;
-  esac
-  COMPREPLY=($(compgen -W "$words" -- "$word"))
+)" + choices(app) +
+         R"(  COMPREPLY=($(compgen -W "$known" -- "$word"))
 }
 complete -o default -F _winnow winnow
 )";
-  return script;
+}
+
+std::string zsh_completion(const CLI::App& app) {
+  return R"(#compdef winnow
+# Completes the command line of winnow in zsh.
+_winnow() {
+  local word=${words[CURRENT]} before=${words[CURRENT-1]} command= longer= at=
+  for ((at = 2; at < CURRENT; ++at)); do
+    longer=${command:+$command }${words[at]}
+)" + choices(app) +
+         R"(  compadd -- ${=known}
+  [[ $word == -* ]] || _files
+}
+if [[ ${funcstack[1]} == _winnow ]]; then _winnow "$@"; else compdef _winnow winnow; fi
+)";
 }
 
 } // namespace winnow::harness

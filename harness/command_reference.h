@@ -11,7 +11,9 @@ namespace winnow::harness {
 /// The manual page of the whole command line, in roff.
 std::string man_page(const CLI::App& app);
 
-/// A script for bash that completes commands, options and the values that an option is limited to.
+/// Scripts that complete commands, options, tasks, strategies and the values that an option is
+/// limited to.
 std::string bash_completion(const CLI::App& app);
+std::string zsh_completion(const CLI::App& app);
 
 } // namespace winnow::harness

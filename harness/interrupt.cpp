@@ -2,6 +2,8 @@
 
 #include "harness/exit_codes.h"
 
+#include <string_view>
+
 #include <pthread.h>
 #include <unistd.h>
 
@@ -11,7 +13,31 @@ namespace {
 // Wakes the watching thread when the object is destroyed.
 constexpr int kWakeSignal = SIGUSR1;
 
+pid_t program = 0;
+
+void end_with_a_line(int /*signal*/) {
+  constexpr std::string_view kLine = "interrupted\n";
+  if (getpid() == program) { // a child that has not executed its program yet says nothing
+    [[maybe_unused]] const auto ignored = write(STDERR_FILENO, kLine.data(), kLine.size());
+  }
+  _exit(to_int(ExitCode::Interrupted));
+}
+
 } // namespace
+
+void end_on_interrupt() {
+  program = getpid();
+  for (const int signal : {SIGINT, SIGTERM}) {
+    struct sigaction action {};
+    sigaction(signal, nullptr, &action);
+    if (action.sa_handler == SIG_IGN) {
+      continue; // nohup, or a shell's background job
+    }
+    action = {};
+    action.sa_handler = end_with_a_line;
+    sigaction(signal, &action, nullptr);
+  }
+}
 
 Interrupt::Interrupt() {
   sigemptyset(&blocked_);

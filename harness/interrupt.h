@@ -8,6 +8,10 @@
 
 namespace winnow::harness {
 
+/// From now on SIGINT and SIGTERM end the process with one line on stderr and exit code 130, except
+/// as long as an Interrupt lives.
+void end_on_interrupt();
+
 /// As long as this object lives, a thread of its own handles SIGINT and SIGTERM. The first signal
 /// calls the function given to on_first(). The second ends the process at once with exit code 130;
 /// the store is never left half-written, and children die with their parent. Create the object

@@ -52,5 +52,14 @@ TEST(InterruptDeathTest, TheSecondSignalEndsTheProcess) {
       testing::ExitedWithCode(130), "");
 }
 
+TEST(EndOnInterrupt, SaysSoInOneLine) {
+  const auto interrupted = [](int signal) {
+    end_on_interrupt();
+    raise(signal);
+  };
+  EXPECT_EXIT(interrupted(SIGINT), testing::ExitedWithCode(130), "^interrupted\n$");
+  EXPECT_EXIT(interrupted(SIGTERM), testing::ExitedWithCode(130), "^interrupted\n$");
+}
+
 } // namespace
 } // namespace winnow::harness

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "store/row_columns.h"
 #include "store/run_store_state.h"
+#include "store/task_folders.h"
 
 #include <algorithm>
 #include <utility>
@@ -256,6 +257,7 @@ RowId RunStore::add_task(const tasks::Task& task) {
               json_line(define_task(task)), task.reference, task.baseline, task.reference_python,
               utc_now())
         .run();
+    keep_task_folder(database, task);
     Query query(database, "SELECT id FROM tasks WHERE name = ? AND digest = ?");
     query.bind(task.name, task.digest).next();
     return query.integer("id");

@@ -100,7 +100,8 @@ Task find_listed_task(const fs::path& catalogue, std::string_view name) {
     names.push_back(entry.name);
   }
   throw UsageError(fmt::format("no task '{}' in '{}'{}", to_valid_utf8(name), catalogue.string(),
-                               suggestion(name, names)));
+                               suggestion(name, names)),
+                   "name a task of `winnow tasks list`, or a folder with a task.toml");
 }
 
 Task find_task(const fs::path& catalogue, std::string_view name) {

@@ -1,6 +1,7 @@
 #include "tasks/starter_file.h"
 
 #include "base/text.h"
+#include "tasks/task_word.h"
 
 #include <algorithm>
 #include <set>
@@ -143,7 +144,7 @@ __global__ void {0}({7}) {{
   }}
 }}
 )text",
-      kernel, count, join(arguments_of(task), ", "), about_task(task), output.name, task.name,
+      kernel, count, join(arguments_of(task), ", "), about_task(task), output.name, task_word(task),
       include_lines(task), join(parameters_of(task), ",\n    "));
 }
 

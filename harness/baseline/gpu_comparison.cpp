@@ -5,6 +5,7 @@
 #include "store/gpu_spread.h"
 #include "store/json_table.h"
 #include "tasks/speedup_versus.h"
+#include "tasks/task_word.h"
 
 #include <algorithm>
 #include <map>
@@ -21,16 +22,16 @@ using store::text_at;
 
 constexpr int kMostRounds = 3; // for each repetition
 
-void require_judged(const evaluators::EvaluationResult& result, const std::string& task) {
+void require_judged(const evaluators::EvaluationResult& result, const tasks::Task& task) {
   if (!result.fault.empty()) {
     throw Error(result.fault);
   }
   const tasks::Evaluation& evaluation = result.evaluations.front();
   if (evaluation.verdict != tasks::Verdict::Correct) {
-    throw Error(fmt::format("the baseline of {} is '{}' on {}: {}", task,
+    throw Error(fmt::format("the baseline of {} is '{}' on {}: {}", task.name,
                             to_string(evaluation.verdict), result.worker,
                             truncate_text(evaluation.detail, 400)),
-                "run winnow tasks selftest " + task);
+                "run winnow tasks selftest " + tasks::task_word(task));
   }
   if (evaluation.device_uuid.empty()) {
     throw Error(fmt::format("the driver of {} does not tell the UUID of the GPU, so its times "
@@ -104,7 +105,7 @@ judge_on_each_gpu(evaluators::OneByOne& evaluations, const evaluators::Evaluatio
       if (!result) {
         return std::nullopt;
       }
-      require_judged(*result, request.task->name);
+      require_judged(*result, *request.task);
       judged.push_back(std::move(result->evaluations.front()));
       ++counts[judged.back().device_uuid];
     }

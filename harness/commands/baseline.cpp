@@ -8,6 +8,7 @@
 #include "harness/commands/judging.h"
 #include "harness/config/duration.h"
 #include "harness/machine.h"
+#include "harness/named_task.h"
 #include "harness/report/terminal.h"
 #include "store/run_store.h"
 
@@ -38,7 +39,7 @@ struct BaselineCommand {
 };
 
 ExitCode torch(const BaselineCommand& command) {
-  const tasks::Task task = tasks::find_task(tasks::find_catalogue(), command.task);
+  const tasks::Task task = named_task(command.task, command.store);
   if (task.torch) {
     throw UsageError("the reference of " + task.name +
                          " is the PyTorch module in reference.py, so there is no reference.cu to "
@@ -71,7 +72,7 @@ ExitCode torch(const BaselineCommand& command) {
 /// The table of one task after the other, so that an end before the last task costs no rows.
 ExitCode table(const BaselineCommand& command) {
   check_isolation(command.options);
-  const std::vector<tasks::Task> chosen = tasks::find_tasks(tasks::find_catalogue(), command.tasks);
+  const std::vector<tasks::Task> chosen = named_tasks(command.tasks, command.store);
   std::optional<store::RunStore> store;
   if (!command.store.empty()) {
     store.emplace(require_store(command.store), store::RunStore::Mode::ReadOnly);

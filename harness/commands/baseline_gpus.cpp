@@ -5,6 +5,7 @@
 #include "harness/commands/judging.h"
 #include "harness/commands/own_kernels.h"
 #include "harness/interrupt.h"
+#include "harness/named_task.h"
 #include "harness/report/activity.h"
 #include "harness/report/terminal.h"
 #include "search/outcome.h"
@@ -74,7 +75,7 @@ void keep(const GpusCommand& command, const tasks::Task& task,
 
 ExitCode compare_gpus(GpusCommand command) {
   Interrupt interrupt; // before any other thread starts
-  const tasks::Task task = tasks::find_task(tasks::find_catalogue(), command.task);
+  const tasks::Task task = named_task(command.task, command.store);
   if (task.baseline.empty()) {
     throw UsageError("the task " + task.name + " has no baseline.cu to compare GPUs with",
                      "choose a task that has one: winnow tasks list");

@@ -1,6 +1,7 @@
 #include "base/error.h"
 #include "base/json_dump.h"
 #include "base/text.h"
+#include "base/text/shell_word.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/run_options.h"
 #include "harness/run/session.h"

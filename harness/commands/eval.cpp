@@ -8,6 +8,7 @@
 #include "harness/config/config.h"
 #include "harness/interrupt.h"
 #include "harness/machine.h"
+#include "harness/named_task.h"
 #include "harness/report/activity.h"
 #include "harness/report/eval_printer.h"
 #include "search/outcome.h"
@@ -141,7 +142,7 @@ ExitCode compile_files(const EvalCommand& command, const tasks::Task& task) {
 ExitCode eval(const EvalCommand& command) {
   Interrupt interrupt; // before any other thread starts
   check_storable(command);
-  const tasks::Task task = tasks::find_task(tasks::find_catalogue(), command.task);
+  const tasks::Task task = named_task(command.task, command.store);
   for (const std::string& file : command.files) {
     read_kernel(file, command.store,
                 task.name); // reports an unreadable file before other files are judged

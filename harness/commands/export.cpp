@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "harness/commands/commands.h"
 #include "harness/machine.h"
+#include "harness/named_task.h"
 #include "harness/report/terminal.h"
 #include "harness/report/visible_output.h"
 #include "harness/run/journal.h"
@@ -113,7 +114,8 @@ void add_export(CLI::App& app, Action& chosen) {
   sub->add_option("--store", command->store, kStoreHelp);
   sub->add_option("--output", command->output, "file to write (default: stdout)");
   sub->add_option("--run", command->query.run, "only this run, by name or number (default: all)");
-  sub->add_option("--task", command->query.task, "only this task (default: all)");
+  sub->add_option("--task", command->query.task, "only this task, by name or folder (default: all)")
+      ->transform(name_in_stores);
   sub->add_option("--device", command->query.device, "only this device: cpu, cuda or hip");
   sub->add_option("--suite", command->suite,
                   "html: compare the runs at the tasks of this suite on the page Models; the suite "

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "harness/commands/commands.h"
+#include "harness/named_task.h"
 #include "harness/report/counted.h"
 #include "harness/report/terminal.h"
 #include "harness/report/visible_output.h"
@@ -143,7 +144,9 @@ void add_export_training(CLI::App& export_command, Action& chosen) {
   sub->add_option("--output", command->output, "file to write (default: stdout)");
   sub->add_option("--run", command->options.query.run,
                   "only this run, by name or number (default: all)");
-  sub->add_option("--task", command->options.query.task, "only this task (default: all)");
+  sub->add_option("--task", command->options.query.task,
+                  "only this task, by name or folder (default: all)")
+      ->transform(name_in_stores);
   sub->add_option("--device", command->options.query.device, "only this device: cpu, cuda or hip");
   sub->callback([command, &chosen] { chosen = [command] { return export_training(*command); }; });
 }

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "harness/commands/commands.h"
+#include "harness/named_task.h"
 #include "harness/report/terminal.h"
 #include "tasks/plan/parameter_choices.h"
 #include "tasks/plan/tuned_file.h"
@@ -65,12 +66,12 @@ std::string title_of(const store::CandidateRecord& record) {
                      author_of(row), row.digest.substr(0, 8));
 }
 
-/// The task of today: of the catalogue, or of the folder that the user names.
-tasks::Task task_of(const store::CandidateRecord& record, const std::string& folder) {
+/// The task of today: of the folder that the user names or the store remembers, or of the
+/// catalogue.
+tasks::Task task_of(const store::RunStore& store, const store::CandidateRecord& record,
+                    const std::string& folder) {
   const std::string& name = record.state.row.task;
-  const auto catalogue = tasks::find_catalogue();
-  tasks::Task task = folder.empty() ? tasks::find_listed_task(catalogue, name)
-                                    : tasks::find_task(catalogue, folder);
+  tasks::Task task = folder.empty() ? task_of_store(store, name) : named_task(folder, "");
   if (task.name != name) {
     throw UsageError(
         fmt::format("{} is task {}, but the candidate is of task {}", folder, task.name, name),
@@ -96,7 +97,7 @@ ExportedCandidate exported_candidate(const ExportOptions& options) {
   const std::string& name = options.candidate;
   const store::CandidateRecord record =
       store.candidate_record(store.candidate_named(name.starts_with('@') ? name.substr(1) : name));
-  tasks::Task task = task_of(record, options.task);
+  tasks::Task task = task_of(store, record, options.task);
   std::vector<tasks::Shape> shapes = chosen_shapes(task, options.shape);
   const store::CandidateRow& row = record.state.row;
   return {std::move(task),
@@ -122,8 +123,10 @@ void add_export_options(CLI::App& command, ExportOptions& options) {
       .add_option("ID", options.candidate,
                   "number of a candidate, or the first 4 or more digits of its file's digest")
       ->required();
-  command.add_option("--task", options.task,
-                     "folder of the candidate's task, if it is not in the catalogue");
+  command.add_option(
+      "--task", options.task,
+      "folder of the candidate's task (default: the folder that the store remembers, else the "
+      "catalogue)");
   command.add_option("--store", options.store, kStoreHelp);
 }
 

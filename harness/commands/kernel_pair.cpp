@@ -5,6 +5,7 @@
 #include "evaluators/evaluation/ordered_results.h"
 #include "harness/commands/kernel_text.h"
 #include "harness/interrupt.h"
+#include "harness/named_task.h"
 #include "harness/report/activity.h"
 #include "store/run_store.h"
 #include "tasks/plan/parameter_choices.h"
@@ -185,7 +186,7 @@ ExitCode exit_code_of(const KernelPair& pair, bool needs_race) {
 
 ExitCode judge_pair(const PairCommand& command, const PairMethod& method) {
   Interrupt interrupt; // before any other thread starts
-  const tasks::Task task = tasks::find_task(tasks::find_catalogue(), command.task);
+  const tasks::Task task = named_task(command.task, command.store);
   const auto load = [&](const std::string& name, const std::vector<std::string>& assignments) {
     return load_kernel(read_kernel(name, command.store, task.name), assignments);
   };

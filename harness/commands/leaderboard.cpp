@@ -1,5 +1,6 @@
 #include "base/json_dump.h"
 #include "harness/commands/commands.h"
+#include "harness/named_task.h"
 #include "harness/report/terminal.h"
 #include "harness/run/session.h"
 #include "harness/suite/suite_scores.h"
@@ -69,7 +70,8 @@ void add_leaderboard(CLI::App& app, Action& chosen) {
       "kernels that no race of the final tells apart share a rank (=2); before a final, kernels "
       "with overlapping 95 % intervals do");
   sub->add_option("--store", command->store, kStoreHelp);
-  sub->add_option("--task", command->query.task, "only this task (default: all)");
+  sub->add_option("--task", command->query.task, "only this task, by name or folder (default: all)")
+      ->transform(name_in_stores);
   sub->add_option("--device", command->query.device, "only this device: cpu, cuda or hip");
   sub->add_option("--run", command->query.run, "only this run, by name or number (default: all)");
   sub->add_option("--top", command->query.top, "rows per task and device; 0: all")

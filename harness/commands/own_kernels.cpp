@@ -1,6 +1,7 @@
 #include "harness/commands/own_kernels.h"
 
 #include "base/error.h"
+#include "base/text/shell_word.h"
 #include "harness/run/session.h"
 
 #include <fmt/format.h>
@@ -46,7 +47,7 @@ std::string OwnKernels::keep(const std::string& file, const std::string& text,
   if (is_known) {
     return fmt::format("{}: is candidate {} already, and its first evaluation counts; `winnow "
                        "reverify --store {}` times the leaders again",
-                       file, candidate, path_);
+                       file, candidate, shell_word(path_));
   }
   const bool ranked = evaluation.verdict == Verdict::Correct && evaluation.promoted;
   return fmt::format("{}: is candidate {}{}", file, candidate,
@@ -54,7 +55,7 @@ std::string OwnKernels::keep(const std::string& file, const std::string& text,
                          ? fmt::format("; `winnow leaderboard --store {0}` shows the kernel, and "
                                        "`winnow reverify --store {0}` ranks the leaders in a "
                                        "final",
-                                       path_)
+                                       shell_word(path_))
                          : ", which boards do not rank");
 }
 

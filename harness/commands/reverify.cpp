@@ -5,6 +5,7 @@
 #include "harness/commands/judging.h"
 #include "harness/interrupt.h"
 #include "harness/machine.h"
+#include "harness/named_task.h"
 #include "harness/report/terminal.h"
 #include "harness/run/final_sitting.h"
 #include "harness/run/session.h"
@@ -111,8 +112,7 @@ private:
   const std::shared_ptr<const tasks::Task>& open(const std::string& name) {
     std::shared_ptr<const tasks::Task>& found = tasks_[name];
     if (!found) {
-      found = std::make_shared<const tasks::Task>(
-          tasks::find_listed_task(tasks::find_catalogue(), name));
+      found = std::make_shared<const tasks::Task>(task_of_store(store_, name));
     }
     return found;
   }
@@ -196,6 +196,9 @@ ExitCode reverify(const ReverifyCommand& command) {
     }
   }
   verification.hold_final(query);
+  if (verification.cancelled()) {
+    std::cerr << "interrupted; what was judged before is stored\n";
+  }
   const std::vector<store::LeaderboardRow> now = store.leaderboard(query);
   std::cout << store::format_leaderboard(now, store::Format::Table, store.baseline_standings(now),
                                          store.gpu_spreads(now));
@@ -214,7 +217,8 @@ void add_reverify(CLI::App& app, Action& chosen) {
                   "quarantined, judge the leader again before the "
                   "final and keep the old verdict as evidence");
   sub->add_option("--store", command->store, kStoreHelp);
-  sub->add_option("--task", command->query.task, "only this task (default: all)");
+  sub->add_option("--task", command->query.task, "only this task, by name or folder (default: all)")
+      ->transform(name_in_stores);
   sub->add_option("--run", command->query.run, "only this run, by name or number (default: all)");
   sub->add_option("--top", command->query.top, "leaders of each task; 0: all")
       ->check(at_least_zero())

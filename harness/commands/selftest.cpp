@@ -5,6 +5,7 @@
 #include "harness/commands/judging.h"
 #include "harness/config/duration.h"
 #include "harness/machine.h"
+#include "harness/named_task.h"
 #include "harness/report/activity.h"
 #include "harness/report/terminal.h"
 #include "harness/selftest/reference_agreement.h"
@@ -32,7 +33,7 @@ struct SelftestCommand {
 };
 
 std::vector<tasks::Task> chosen_tasks(const SelftestCommand& command) {
-  std::vector<tasks::Task> chosen = tasks::find_tasks(tasks::find_catalogue(), command.names);
+  std::vector<tasks::Task> chosen = named_tasks(command.names);
   for (std::size_t i = 0; i < command.names.size(); ++i) {
     if (command.write_golden && chosen[i].torch) {
       throw UsageError(command.names[i] + " has no reference.cu that could agree with golden.json",

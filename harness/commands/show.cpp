@@ -1,7 +1,9 @@
 #include "base/error.h"
 #include "base/json_dump.h"
 #include "base/text.h"
+#include "base/text/shell_word.h"
 #include "harness/commands/commands.h"
+#include "harness/named_task.h"
 #include "harness/report/candidate_report.h"
 #include "harness/report/diff_report.h"
 #include "harness/report/terminal.h"
@@ -93,11 +95,22 @@ ExitCode show(const ShowCommand& command) {
   return ExitCode::Done;
 }
 
+/// The command that races A against B. `given`: the store that the command line names; may be
+/// empty.
+std::string race_command(const store::RunStore& store, const nlohmann::json& document,
+                         const std::string& given) {
+  return fmt::format(
+      "winnow race {} @{} @{}{}", word_of_store(store, store::text_at(document, "a/task")),
+      store::text_at(document, "a/candidate_id"), store::text_at(document, "b/candidate_id"),
+      given.empty() ? "" : " --store " + shell_word(given));
+}
+
 ExitCode diff(const DiffCommand& command) {
   const store::RunStore store(find_store(command.store), store::RunStore::Mode::ReadOnly);
   const nlohmann::json document = diff_json(candidate_json(record_of(store, command.a), {}),
                                             candidate_json(record_of(store, command.b), {}));
-  std::cout << (command.json ? json_document(document) : diff_text(document));
+  std::cout << (command.json ? json_document(document)
+                             : diff_text(document, race_command(store, document, command.store)));
   return ExitCode::Done;
 }
 

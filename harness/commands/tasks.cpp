@@ -1,6 +1,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "harness/commands/commands.h"
+#include "harness/named_task.h"
 #include "harness/report/task_report.h"
 #include "tasks/starter_file.h"
 #include "tasks/task.h"
@@ -28,15 +29,13 @@ ExitCode list(const TasksCommand& command) {
 }
 
 ExitCode show(const TasksCommand& command) {
-  const nlohmann::json document =
-      task_json(tasks::find_task(tasks::find_catalogue(), command.task));
+  const nlohmann::json document = task_json(named_task(command.task));
   std::cout << (command.json ? document.dump(2) + "\n" : task_text(document));
   return ExitCode::Done;
 }
 
 ExitCode write_template(const TasksCommand& command) {
-  const std::string text =
-      tasks::starter_file(tasks::find_task(tasks::find_catalogue(), command.task));
+  const std::string text = tasks::starter_file(named_task(command.task));
   if (command.file.empty()) {
     std::cout << text;
     return ExitCode::Done;

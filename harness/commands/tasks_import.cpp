@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "base/text/shell_word.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
 #include "harness/config/duration.h"
@@ -50,7 +51,7 @@ ExitCode begin_task(const ImportCommand& command) {
     std::cout << "wrote " << command.name << '/' << file << '\n';
   }
   std::cout << "fill every place that says " << tasks::kToDo
-            << " (docs/task.md); then: winnow tasks selftest " << command.name << '\n';
+            << " (docs/task.md); then: winnow tasks selftest " << shell_word(command.name) << '\n';
   return ExitCode::Done;
 }
 
@@ -75,7 +76,7 @@ ExitCode make_new(const ImportCommand& command) {
   for (const std::string& flag : result.flags) {
     std::cout << "flag: " << flag << '\n';
   }
-  std::cout << "judge a kernel: winnow eval " << command.name << " KERNEL.cu\n";
+  std::cout << "judge a kernel: winnow eval " << shell_word(command.name) << " KERNEL.cu\n";
   return ExitCode::Done;
 }
 
@@ -109,7 +110,11 @@ ExitCode import_kernelbench(const ImportCommand& command) {
   report.torch = children.torch_version();
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::cout << (command.json ? import_json(report).dump(2) + "\n" : import_text(report));
-  return interrupt.interrupted() ? ExitCode::Interrupted : ExitCode::Done;
+  if (interrupt.interrupted()) {
+    std::cerr << "interrupted; the same command imports the rest\n";
+    return ExitCode::Interrupted;
+  }
+  return ExitCode::Done;
 }
 
 ExitCode import_definitions(const ImportCommand& command) {

@@ -5,6 +5,7 @@
 #include "harness/commands/judging.h"
 #include "harness/commands/kernel_text.h"
 #include "harness/interrupt.h"
+#include "harness/named_task.h"
 #include "harness/report/activity.h"
 #include "harness/report/tuning_report.h"
 #include "tasks/plan/parameter_choices.h"
@@ -99,7 +100,7 @@ std::string tuned_text(const tasks::KernelFile& file, TuningRequest tuning,
 
 ExitCode tune(TuneCommand command) {
   Interrupt interrupt; // before any other thread starts
-  const tasks::Task task = tasks::find_task(tasks::find_catalogue(), command.task);
+  const tasks::Task task = named_task(command.task, command.store);
   const KernelText read = read_kernel(command.file, command.store, task.name);
   command.file = read.name;
   const std::string& text = read.text;

@@ -6,6 +6,8 @@
 #include "harness/config/config_keys.h"
 #include "harness/config/model_arms.h"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 namespace winnow::harness {
@@ -14,6 +16,31 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMaxConfigBytes = std::uint64_t{1} << 20U;
+
+/// The paths of the TOML files in the folder, as the user would write them.
+std::vector<std::string> configs_in(const fs::path& folder) {
+  std::vector<std::string> files;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder.empty() ? "." : folder, ignored)) {
+    if (entry.path().extension() == ".toml") {
+      files.push_back((folder / entry.path().filename()).string());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// The names of the configs that come with Winnow.
+std::vector<std::string> shipped_configs() {
+  std::vector<std::string> names;
+  const auto folder = find_shipped("configs");
+  for (const std::string& file : folder ? configs_in(*folder) : names) {
+    if (const std::string name = fs::path(file).stem(); name != "prices") {
+      names.push_back(name);
+    }
+  }
+  return names;
+}
 
 } // namespace
 
@@ -28,7 +55,10 @@ ConfigOverride parse_override(std::string_view text) {
 
 RunConfig load_config(const fs::path& file, const std::vector<ConfigOverride>& overrides) {
   if (!fs::is_regular_file(file)) {
-    throw UsageError(file.string() + ": no such config file");
+    std::vector<std::string> known = configs_in(file.parent_path());
+    const std::vector<std::string> shipped = shipped_configs();
+    known.insert(known.end(), shipped.begin(), shipped.end());
+    throw UsageError(file.string() + ": no such config file" + suggestion(file.string(), known));
   }
   return parse_config(read_file(file, kMaxConfigBytes), file, overrides);
 }
@@ -43,7 +73,8 @@ fs::path find_config(const std::string& given) {
   if (auto found = find_shipped(file)) {
     return *found;
   }
-  throw UsageError(wanted + ": no such config file; looked for " + file + " " + shipped_places(),
+  throw UsageError(wanted + ": no such config file; looked for " + file + " " + shipped_places() +
+                       suggestion(wanted, shipped_configs()),
                    "name a config file: winnow run FILE");
 }
 

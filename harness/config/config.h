@@ -37,7 +37,7 @@ struct RunConfig {
   std::int64_t patience = 0; ///< archive: stops after so many calls without a gain; 0: never
   /// archive: dollars that a kernel twice as fast is worth to the user; 0: prices stop nothing
   double value_of_doubling = 0;
-  std::string seed_kernel; ///< the kernel file that an archive or astra starts from; empty: none
+  std::string seed_kernel;      ///< file or @ID that an archive or astra starts from; may be empty
   std::int64_t search_seed = 1; ///< of the lots that some strategies draw
   std::int64_t max_variants = 32;
   /// Per board; timed against each other when the run ends. 0: there is no final.

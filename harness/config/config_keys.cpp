@@ -164,7 +164,7 @@ ConfigKey existing_path(std::string section, std::string name, Access access) {
             std::string text;
             decode(value, text, Range{});
             fs::path path = text;
-            if (!text.empty() && path.is_relative()) {
+            if (!text.empty() && !text.starts_with('@') && path.is_relative()) { // @ID: of a store
               path =
                   fs::exists(path) || base.empty() ? fs::absolute(path) : fs::absolute(base / path);
             }

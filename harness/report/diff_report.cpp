@@ -21,7 +21,7 @@ using store::text_at;
 
 constexpr const char* kTimesNote =
     "the times are of two evaluations, and the speed of a machine changes between evaluations: "
-    "`winnow race {} @{} @{}` says which kernel is faster";
+    "`{}` says which kernel is faster";
 
 constexpr const char* kGpusNote = "A and B were judged on different GPUs of one model, so a part "
                                   "of the difference of their times "
@@ -208,7 +208,7 @@ bool are_on_two_gpus(const json& document) {
          store::value_at(document, "a/device_name") == store::value_at(document, "b/device_name");
 }
 
-std::string times_section(const json& document) {
+std::string times_section(const json& document, const std::string& race) {
   const auto time = [](const json& value) { return time_text(number_at(value, "")); };
   const auto speedup = [](const json& value) { return ratio_text(number_at(value, "")); };
   const auto interval = [](const char* name) {
@@ -223,9 +223,7 @@ std::string times_section(const json& document) {
                                      {{"B speedup", true}, "b_speedup", speedup},
                                      {{"95 %", true}, "", interval("b_speedup")}});
   const std::string note =
-      (are_on_two_gpus(document) ? kGpusNote : "") +
-      fmt::format(fmt::runtime(kTimesNote), text_at(document, "a/task"),
-                  text_at(document, "a/candidate_id"), text_at(document, "b/candidate_id"));
+      (are_on_two_gpus(document) ? kGpusNote : "") + fmt::format(fmt::runtime(kTimesNote), race);
   return table.empty() ? table : table + wrap_line(note, store::table_columns(), 0) + "\n";
 }
 
@@ -255,7 +253,7 @@ json diff_json(const json& a, const json& b) {
           {"source", unified_diff(text_at(a, "source"), text_at(b, "source"))}};
 }
 
-std::string diff_text(const json& document) {
+std::string diff_text(const json& document, const std::string& race) {
   const auto side = [](const char* name) {
     return store::JsonColumn{{name == std::string("a") ? "A" : "B"}, name};
   };
@@ -265,7 +263,7 @@ std::string diff_text(const json& document) {
          section("plan", document.at("plan"), {{{"path"}, "path"}, side("a"), side("b")}) +
          section("resources", document.at("resources"),
                  {{{"kernel"}, "kernel"}, {{"resource"}, "resource"}, side("a"), side("b")}) +
-         times_section(document) +
+         times_section(document, race) +
          section("counters", document.at("counters"),
                  {{{"shape"}, "shape_id"}, {{"counter"}, "counter"}, side("a"), side("b")}) +
          source_section(document);

@@ -1,3 +1,4 @@
+#include "base/text/shell_word.h"
 #include "harness/doctor.h"
 #include "harness/report/eval_report.h"
 #include "harness/run/run_report.h"

@@ -3,9 +3,9 @@
 #include "agents/reply.h"
 #include "agents/reply_diff.h"
 #include "base/digest.h"
-#include "base/files.h"
 #include "evaluators/evaluation/evaluator.h"
 #include "harness/config/model_arms.h"
+#include "harness/run/seed_kernel.h"
 #include "harness/run/source_facts.h"
 #include "tasks/plan/parameter_choices.h"
 
@@ -29,7 +29,8 @@ void CandidateIntake::add_first_kernels(TaskState& state) {
       events.push_back(search::Added{state.baseline, "", 0, {}, facts_of(state.task->baseline)});
     }
     if (has_seed) {
-      const std::string text = read_file(setup_.config.seed_kernel, tasks::kMaxKernelFileBytes);
+      const std::string text =
+          seed_text(setup_.config.seed_kernel, setup_.journal.store(), state.task->name);
       events.push_back(search::Added{add_first_kernel(state, "person", text), "", 0,
                                      choices_of(text), facts_of(text)});
     }

@@ -1,4 +1,7 @@
 // Runs of tasks without a baseline.cu, whose speedups are against PyTorch eager.
+#include "base/digest.h"
+#include "base/error.h"
+#include "harness/run/seed_kernel.h"
 #include "harness/run/testing/run_loop_fixture.h"
 
 #include <gmock/gmock.h>
@@ -135,6 +138,28 @@ TEST_F(NoBaselineRunTest, StartsFromTheKernelThatTheUserGives) {
   EXPECT_GT(recompute_decisions(), 8);
   forget();
   expect_a_good_end_after_crashes(9);
+}
+
+TEST_F(NoBaselineRunTest, StartsFromAKernelOfTheStore) {
+  config_.strategy = "archive";
+  tasks_.resize(1);
+  const std::string mine = test::kernel_text("correct", 1.1);
+  {
+    store::RunStore store(store_path(), store::RunStore::Mode::ReadWrite);
+    const store::RowId person =
+        store.create_run("person", {{"kind", "person"}}, nlohmann::json::object());
+    store::CandidateRow row;
+    row.origin = "person";
+    row.text = mine;
+    EXPECT_EQ(store.add_candidate(person, store.add_task(tasks_.front()), row), 1);
+    EXPECT_EQ(lasting_seed("@" + sha256_hex(mine).substr(0, 8), store, tasks_.front().name), "@1");
+    EXPECT_EQ(lasting_seed("mine.cu", store, tasks_.front().name), "mine.cu");
+    EXPECT_THROW(seed_text("@7", store, tasks_.front().name), UsageError);
+    EXPECT_THROW(seed_text("@1", store, "another"), UsageError);
+  }
+  config_.seed_kernel = "@1";
+  EXPECT_EQ(run().end, End::Finished);
+  EXPECT_THAT(said_, HasSubstr("a/seed correct"));
 }
 
 TEST_F(NoBaselineRunTest, TasksOfBothKindsShareARun) {

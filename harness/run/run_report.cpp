@@ -1,13 +1,12 @@
 #include "harness/run/run_report.h"
 
+#include "base/text/shell_word.h"
 #include "harness/config/duration.h"
 #include "harness/report/counted.h"
 #include "search/policy.h"
 #include "store/export.h"
 #include "store/text_table.h"
 
-#include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <map>
 
@@ -160,21 +159,6 @@ std::string run_summary(const RunOutcome& outcome, const RunConfig& config, cons
     break;
   }
   return text + "all results: winnow leaderboard" + store + "\n";
-}
-
-std::string shell_word(const std::string& text) {
-  const bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 ||
-           std::string_view("_-./+:@%").find(static_cast<char>(c)) != std::string_view::npos;
-  });
-  if (plain) {
-    return text;
-  }
-  std::string quoted = "'";
-  for (const char c : text) {
-    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  }
-  return quoted + "'";
 }
 
 } // namespace winnow::harness

@@ -22,7 +22,4 @@ std::string earnings_table(const RunOutcome& outcome, const RunConfig& config);
 std::string run_summary(const RunOutcome& outcome, const RunConfig& config, const std::string& run,
                         const std::string& go_on = "winnow resume");
 
-/// A word for a POSIX shell, in quotes if necessary.
-std::string shell_word(const std::string& text);
-
 } // namespace winnow::harness

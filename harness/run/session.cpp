@@ -3,26 +3,32 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "base/text/shell_word.h"
 #include "evaluators/ceilings/measure_ceilings.h"
 #include "harness/config/endpoints.h"
 #include "harness/config/model_arms.h"
 #include "harness/interrupt.h"
 #include "harness/judging_devices.h"
 #include "harness/machine.h"
+#include "harness/named_task.h"
 #include "harness/report/role_report.h"
 #include "harness/report/terminal.h"
 #include "harness/run/final_sitting.h"
 #include "harness/run/run_loop.h"
 #include "harness/run/run_report.h"
+#include "harness/run/seed_kernel.h"
 #include "harness/run/torch_tasks.h"
 #include "remote/broker_config.h"
 #include "store/advice.h"
+#include "tasks/reference_check.h"
+#include "tasks/task_word.h"
 
 #include <algorithm>
 #include <chrono>
 #include <functional>
 #include <iostream>
 #include <iterator>
+#include <typeinfo>
 
 #include <nlohmann/json.hpp>
 
@@ -31,24 +37,25 @@ namespace {
 
 using store::RunStore;
 
-std::vector<tasks::Task> load_tasks(const std::vector<std::string>& names) {
-  const auto catalogue = tasks::find_catalogue();
+std::vector<tasks::Task> load_tasks(const std::vector<std::string>& names,
+                                    const std::string& store) {
   std::vector<std::string> wanted = names;
   if (names == std::vector<std::string>{"all"}) {
     wanted.clear();
-    for (const tasks::CatalogueEntry& entry : tasks::list_tasks(catalogue)) {
+    for (const tasks::CatalogueEntry& entry : tasks::list_tasks(tasks::find_catalogue())) {
       wanted.push_back(entry.name);
     }
   }
   std::vector<tasks::Task> loaded;
   for (const std::string& name : wanted) {
-    tasks::Task task = tasks::find_task(catalogue, name);
+    tasks::Task task = named_task(name, store);
     const bool twice = std::any_of(loaded.begin(), loaded.end(), [&](const tasks::Task& other) {
       return other.name == task.name;
     });
     if (twice) {
       throw UsageError("run.tasks names '" + task.name + "' twice", "remove one of the two names");
     }
+    tasks::check_reference(task);
     loaded.push_back(std::move(task));
   }
   return loaded;
@@ -56,11 +63,8 @@ std::vector<tasks::Task> load_tasks(const std::vector<std::string>& names) {
 
 /// By which a resumed run finds the task again: its name, or its folder outside of the catalogue.
 std::string lasting_name(const tasks::Task& task) {
-  const std::vector<tasks::CatalogueEntry> listed = tasks::list_tasks(tasks::find_catalogue());
-  const bool is_listed = std::any_of(listed.begin(), listed.end(), [&](const auto& entry) {
-    return std::filesystem::equivalent(entry.folder, task.folder);
-  });
-  return is_listed ? task.name : std::filesystem::absolute(task.folder).string();
+  const std::filesystem::path own = tasks::own_folder(task);
+  return own.empty() ? task.name : own.string();
 }
 
 /// Leaves a role out that has nothing to show for any of the tasks. Otherwise calls with and
@@ -317,6 +321,35 @@ ExitCode drive_and_report(RunSession& session, Interrupt& interrupt) {
   return code == ExitCode::Done && !session.left_out.empty() ? ExitCode::Failure : code;
 }
 
+/// What a run that died leaves for those who look at the store. Says nothing if the store is what
+/// failed.
+void keep_end(RunSession& session, const std::string& reason) {
+  try {
+    session.store.add_event(session.run.id, "died", {{"reason", reason}});
+    session.store.set_run_status(session.run.id, "failed");
+  } catch (const std::exception&) { // the first error says what is wrong
+  }
+}
+
+/// Drives the run. One that dies has an end in the store; if it dies before its first kernel, a
+/// mistake in its configuration or in a file that it names is the cause.
+ExitCode drive_to_an_end(RunSession& session, Interrupt& interrupt) {
+  const bool is_new = session.store.candidates(session.run.id).empty();
+  try {
+    return drive_and_report(session, interrupt);
+  } catch (const Error& error) {
+    keep_end(session, error.what());
+    const bool has_own_code = typeid(error) != typeid(Error); // of exit_codes.h
+    if (is_new && !has_own_code && session.store.candidates(session.run.id).empty()) {
+      throw UsageError(error.what(), error.remedy());
+    }
+    throw;
+  } catch (const std::exception& error) {
+    keep_end(session, error.what());
+    throw;
+  }
+}
+
 } // namespace
 
 store::RunRow named_run(const RunStore& store, const std::string& name_or_number) {
@@ -377,7 +410,7 @@ void check_same_device(const RunConfig& config, const store::RunRow& run,
 ExitCode start_run(RunConfig config, bool name_is_given, agents::ModelEndpoint* instead,
                    RunReport report) {
   Interrupt interrupt; // before any other thread starts
-  std::vector<tasks::Task> tasks = load_tasks(config.tasks);
+  std::vector<tasks::Task> tasks = load_tasks(config.tasks, config.store);
   check_isolation_here(config);
   const Endpoints endpoints(config, instead);
   const std::string secret = remote::random_secret();
@@ -395,6 +428,10 @@ ExitCode start_run(RunConfig config, bool name_is_given, agents::ModelEndpoint* 
     config.name = free_name(store, config.name);
   }
   leave_out_idle_roles(config, store, tasks, device.name);
+  if (!config.seed_kernel.empty()) { // load_config() has seen that there is one task
+    config.seed_kernel = lasting_seed(config.seed_kernel, store, tasks.front().name);
+    seed_text(config.seed_kernel, store, tasks.front().name); // throws before the run begins
+  }
   store.create_run(config.name, stored_config(config, tasks, device, secret),
                    environment_of(*devices));
   RunSession session{config,
@@ -406,7 +443,7 @@ ExitCode start_run(RunConfig config, bool name_is_given, agents::ModelEndpoint* 
                      instead != nullptr,
                      left_out,
                      std::move(report)};
-  return drive_and_report(session, interrupt);
+  return drive_to_an_end(session, interrupt);
 }
 
 nlohmann::json config_of_person() {
@@ -452,7 +489,7 @@ ExitCode resume_run(const std::string& store_path, const std::string& name,
   const store::RunRow run = locked_run(store, name);
   RunConfig config = resumed_config(run, store_path, overrides, trust);
   config.store = store_path;
-  std::vector<tasks::Task> tasks = load_tasks(config.tasks);
+  std::vector<tasks::Task> tasks = load_tasks(config.tasks, config.store);
   if (trust.own) {
     keep_tasks_of_run(nlohmann::json::parse(run.config), tasks);
   }
@@ -475,7 +512,7 @@ ExitCode resume_run(const std::string& store_path, const std::string& name,
                      instead != nullptr,
                      {},
                      std::move(report)};
-  return drive_and_report(session, interrupt);
+  return drive_to_an_end(session, interrupt);
 }
 
 } // namespace winnow::harness

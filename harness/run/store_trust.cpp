@@ -27,9 +27,7 @@ constexpr std::size_t kMostShownBytes = 200;
 /// Empty if this user has no secret.
 std::string seal_of(json config) {
   config.erase(kSeal);
-  const std::string secret = user_secret();
-  return secret.empty() ? std::string()
-                        : hmac_sha256_hex(secret, "winnow run configuration\n" + json_line(config));
+  return user_seal("run configuration", json_line(config));
 }
 
 bool is_own_file(const fs::path& path) {

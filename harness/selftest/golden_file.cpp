@@ -1,7 +1,7 @@
 // Reads and writes a task's golden.json.
 #include "base/error.h"
 #include "base/files.h"
-#include "harness/run/run_report.h"
+#include "base/text/shell_word.h"
 #include "harness/selftest/reference_samples.h"
 #include "tasks/json_number.h"
 

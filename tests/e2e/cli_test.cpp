@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 
+#include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -134,6 +135,21 @@ TEST(RequiredIsolation, FailsClosed) {
                                           options);
   EXPECT_TRUE(result.exit_code == 4 || result.exit_code == 3) << result.exit_code << result.err;
   EXPECT_EQ(result.out, "");
+}
+
+TEST(ARunThatDiesAtItsStart, HasAnEndInTheStore) {
+  const TemporaryDirectory directory("cli-test");
+  write_file_atomic(directory.path() / "system.md", "{{nonsense}}\n");
+  const std::string store = (directory.path() / "a.db").string();
+  const ProgramResult died =
+      run_winnow({"run", "quickstart", "--device", "cpu", "--store", store, "--set",
+                  "prompts.directory=" + directory.path().string()});
+  EXPECT_EQ(died.exit_code, 2) << died.err;
+  EXPECT_THAT(died.err, HasSubstr("unknown placeholder"));
+  SQLite::Database database(store);
+  EXPECT_EQ(database.execAndGet("SELECT status FROM runs").getString(), "failed");
+  EXPECT_THAT(database.execAndGet("SELECT detail FROM events WHERE kind = 'died'").getString(),
+              HasSubstr("unknown placeholder"));
 }
 
 } // namespace

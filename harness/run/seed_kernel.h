@@ -1,0 +1,18 @@
+#pragma once
+
+#include "store/run_store.h"
+
+#include <string>
+
+namespace winnow::harness {
+
+/// The text of run.seed_kernel: a kernel file, or @ID, a candidate of the store by number or
+/// digest. Throws UsageError if there is none, or if the candidate is a kernel of another task.
+std::string seed_text(const std::string& seed, const store::RunStore& store,
+                      const std::string& task);
+
+/// @ID with the number of the candidate, which stays when the store grows. A file stays a file.
+std::string lasting_seed(const std::string& seed, const store::RunStore& store,
+                         const std::string& task);
+
+} // namespace winnow::harness

@@ -1,0 +1,131 @@
+#include "tasks/reference_check.h"
+
+#include "base/error.h"
+#include "base/text.h"
+#include "tasks/python_outline.h"
+#include "tasks/skeleton/skeleton.h"
+#include "tasks/task_word.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace winnow::tasks {
+namespace {
+
+constexpr const char* kPython = "reference.py";
+
+std::string place_in(const Task& task, const char* file, int line) {
+  return fmt::format("{}:{}", (task.folder / file).string(), line);
+}
+
+/// The line of the first mark; 0: there is none.
+int first_mark(const std::string& text) {
+  const std::size_t at = text.find(kToDo);
+  return at == std::string::npos
+             ? 0
+             : 1 + static_cast<int>(std::count(
+                       text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+}
+
+void check_filled(const Task& task) {
+  const std::pair<const char*, const std::string*> files[] = {{kPython, &task.reference_python},
+                                                              {"reference.cu", &task.reference},
+                                                              {"baseline.cu", &task.baseline}};
+  for (const auto& [name, text] : files) {
+    if (const int line = first_mark(*text)) {
+      throw UsageError(
+          fmt::format("{}: this place is still to be filled, and models read the file",
+                      place_in(task, name, line)),
+          fmt::format("write what the mark '{}' asks for, remove the mark, and prove the task: "
+                      "winnow tasks selftest {}",
+                      kToDo, task_word(task)));
+    }
+  }
+}
+
+std::vector<std::string> inputs_of(const Task& task) {
+  std::vector<std::string> names;
+  for (const TensorSpec& tensor : task.tensors) {
+    if (tensor.role != Role::Output) {
+      names.push_back(tensor.name);
+    }
+  }
+  return names;
+}
+
+std::vector<std::string> scalars_of(const Task& task) {
+  std::vector<std::string> names;
+  for (const ScalarSpec& scalar : task.scalars) {
+    names.push_back(scalar.name);
+  }
+  return names;
+}
+
+std::string words(const std::vector<std::string>& names) {
+  return names.empty() ? "none" : join(names, ", ");
+}
+
+/// Throws if the function cannot take these values in this order.
+void check_taken(const Task& task, const PythonFunction& function, const char* name,
+                 const std::vector<std::string>& wanted, const char* kind) {
+  const std::vector<std::string>& has = function.parameters;
+  const bool fits =
+      function.required <= wanted.size() && (wanted.size() <= has.size() || function.takes_any);
+  const bool is_other_order =
+      has != wanted && std::is_permutation(has.begin(), has.end(), wanted.begin(), wanted.end());
+  if (!fits || is_other_order) {
+    throw UsageError(
+        fmt::format("{}: {}() takes {}, but task.toml has {}{}: {}",
+                    place_in(task, kPython, function.line), name, words(has), kind,
+                    is_other_order ? " in another order" : "", words(wanted)),
+        fmt::format("make the parameters of {}() the {} of task.toml, in their order", name, kind));
+  }
+}
+
+void check_count(const Task& task, const PythonFunction& function, const char* name,
+                 std::size_t wanted, const char* kind) {
+  if (function.returned && *function.returned != wanted) {
+    throw UsageError(fmt::format("{}: {}() returns {} values, but task.toml has {} {}",
+                                 place_in(task, kPython, function.return_line), name,
+                                 *function.returned, wanted, kind),
+                     fmt::format("return one value for each of the {} of task.toml", kind));
+  }
+}
+
+void check_signature(const Task& task) {
+  const std::string& python = task.reference_python;
+  const std::vector<std::string> inputs = inputs_of(task), scalars = scalars_of(task);
+  const auto forward = find_python_function(python, "Model", "forward");
+  if (!forward) {
+    throw UsageError(fmt::format("{}: there is no class Model with a function forward()",
+                                 place_in(task, kPython, 1)),
+                     "write the operation as docs/baselines.md says");
+  }
+  const auto outputs = static_cast<std::size_t>(
+      std::count_if(task.tensors.begin(), task.tensors.end(),
+                    [](const TensorSpec& tensor) { return tensor.role != Role::Input; }));
+  check_taken(task, *forward, "forward", inputs, "input tensors");
+  check_count(task, *forward, "forward", outputs, "output tensors");
+  if (const auto init = find_python_function(python, "Model", "__init__")) {
+    check_taken(task, *init, "__init__", scalars, "scalars");
+  }
+  if (const auto values = find_python_function(python, "", "get_init_inputs")) {
+    check_count(task, *values, "get_init_inputs", scalars.size(), "scalars");
+  }
+  if (const auto tensors = find_python_function(python, "", "get_inputs")) {
+    check_count(task, *tensors, "get_inputs", inputs.size(), "input tensors");
+  }
+}
+
+} // namespace
+
+void check_reference(const Task& task) {
+  if (!task.source.origin.empty() || task.torch) {
+    return; // the files are another's, and the module itself is the reference
+  }
+  check_filled(task);
+  check_signature(task);
+}
+
+} // namespace winnow::tasks
