@@ -59,6 +59,9 @@ bool below(const fs::path& path, const fs::path& directory) {
   return end == directory.end();
 }
 
+constexpr const char* kReadOnly = "--ro-bind";
+constexpr const char* kWritable = "--bind";
+
 fs::path checked(const fs::path& path) {
   std::error_code error;
   if (!path.is_absolute() || !fs::exists(path, error)) {
@@ -92,21 +95,26 @@ std::vector<std::string> bubblewrap_command(const fs::path& bwrap, const fs::pat
                                    "--new-session", "--cap-drop",    "ALL",
                                    "--hostname",    "winnow"};
   add_system(command);
-  // Sorted by path, so that a directory is mounted before the paths inside it.
-  std::map<fs::path, const char*> binds;
+  // Sorted by path, so that a directory is mounted before the paths inside it. Those that it shows
+  // already are not mounted again: a link in it, such as the python3 of a virtual environment, is
+  // no place to mount to.
+  std::map<fs::path, std::string> binds;
   for (const fs::path& library : libraries_outside_system()) {
-    binds[checked(library)] = "--ro-bind";
+    binds[checked(library)] = kReadOnly;
   }
-  binds[checked(program)] = "--ro-bind";
+  binds[checked(program)] = kReadOnly;
   for (const fs::path& path : policy.readable) {
-    binds[checked(path)] = "--ro-bind";
+    binds[checked(path)] = kReadOnly;
   }
   if (!policy.writable.empty()) {
-    binds[checked(policy.writable)] = "--bind";
+    binds[checked(policy.writable)] = kWritable;
   }
+  fs::path shown = "/usr"; // the last directory that is mounted read-only
   for (const auto& [path, how] : binds) {
-    if (!below(path, "/usr") || policy.writable == path) {
+    const bool is_shown = how == kReadOnly && below(path, shown);
+    if (!is_shown && (!below(path, "/usr") || how == kWritable)) {
       command.insert(command.end(), {how, path.string(), path.string()});
+      shown = how == kReadOnly ? path : fs::path("/usr");
     }
   }
   if (policy.gpu) {

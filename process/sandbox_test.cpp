@@ -190,6 +190,19 @@ TEST_P(SandboxLevel, SeesOnlyTheFilesOfThePolicy) {
   EXPECT_EQ(read_file(shown.path() / "file", 100), "shown");
 }
 
+TEST_P(SandboxLevel, ShowsALinkInADirectoryThatItShows) {
+  const TemporaryDirectory target("sandbox-test"), shown("sandbox-test");
+  write_file_atomic(target.path() / "python3.12", "the program");
+  const auto link = shown.path() / "bin" / "python3";
+  std::filesystem::create_directory(link.parent_path());
+  std::filesystem::create_symlink(target.path() / "python3.12", link);
+  SandboxPolicy policy;
+  policy.readable = {shown.path(), link, target.path()};
+  EXPECT_EQ(say({"print-file", link.string()}, policy), "the program");
+  policy.readable = {shown.path(), shown.path() / "bin", link, target.path()};
+  EXPECT_EQ(say({"print-file", link.string()}, policy), "the program");
+}
+
 TEST_P(SandboxLevel, WritesWhereItMay) {
   const TemporaryDirectory directory("sandbox-test");
   SandboxPolicy policy;

@@ -21,6 +21,21 @@ constexpr const char* kAsk = "import json, site, sys\n"
                              "print(json.dumps([sys.executable, sys.prefix, sys.base_prefix, "
                              "*sys.path, site.getusersitepackages()]))";
 
+/// The files that the path leads to, one link after the other.
+std::vector<fs::path> targets_of(fs::path link) {
+  std::vector<fs::path> targets;
+  std::error_code error;
+  constexpr std::size_t kMost = 16;
+  while (fs::is_symlink(link, error) && targets.size() < kMost) {
+    link = (link.parent_path() / fs::read_symlink(link, error)).lexically_normal();
+    if (error || !fs::exists(link, error)) {
+      break;
+    }
+    targets.push_back(link);
+  }
+  return targets;
+}
+
 } // namespace
 
 const std::string_view kInstallTorch = "install PyTorch with `pip install torch` "
@@ -73,11 +88,16 @@ Python ask_python(const fs::path& python) {
   }
   Python found{answer[0].get<std::string>(), {}};
   std::vector<fs::path>& folders = found.folders;
+  for (const fs::path& target : targets_of(found.program)) { // of a virtual environment
+    if (!target.string().starts_with("/usr/")) {
+      folders.push_back(target);
+    }
+  }
   for (std::size_t i = 1; i < answer.size(); ++i) {
     const nlohmann::json& item = answer[i];
     const fs::path folder = item.is_string() ? fs::path(item.get<std::string>()) : fs::path();
     std::error_code ignored;
-    const bool is_known = folder.string().rfind("/usr", 0) == 0 ||
+    const bool is_known = folder.string().starts_with("/usr/") ||
                           std::find(folders.begin(), folders.end(), folder) != folders.end();
     if (folder.is_absolute() && !is_known && fs::exists(folder, ignored)) {
       folders.push_back(folder);

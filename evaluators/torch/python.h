@@ -19,7 +19,7 @@ std::string default_python();
 
 struct Python {
   std::filesystem::path program; ///< behind scripts such as those of pyenv
-  /// The folders outside of /usr that it imports from.
+  /// The folders outside of /usr that it imports from, and the programs behind `program`.
   std::vector<std::filesystem::path> folders;
 };
 /// Runs the program once, without a fence. Throws Error when it does not answer.

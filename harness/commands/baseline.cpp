@@ -28,7 +28,7 @@ namespace {
 struct BaselineCommand {
   std::string task;
   std::string store;
-  std::string python = "python3";
+  std::string python = evaluators::default_python();
   std::string timeout = "5m";
   std::string time_budget;
   evaluators::EvaluationOptions options;
