@@ -144,8 +144,7 @@ ExitCode eval(const EvalCommand& command) {
   check_storable(command);
   const tasks::Task task = named_task(command.task, command.store);
   for (const std::string& file : command.files) {
-    read_kernel(file, command.store,
-                task.name); // reports an unreadable file before other files are judged
+    check_kernel(file, command.store, task.name); // before other files are judged
   }
   if (command.compile_only) {
     return compile_files(command, task);

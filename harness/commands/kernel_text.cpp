@@ -71,6 +71,15 @@ KernelText read_kernel(const std::string& name, const std::string& store, const 
   return {name, file_text(name), {}};
 }
 
+void check_kernel(const std::string& name, const std::string& store, const std::string& task) {
+  std::error_code absent; // read_kernel() says what is wrong
+  const fs::file_type type = fs::status(name, absent).type();
+  if (type != fs::file_type::fifo && type != fs::file_type::socket &&
+      type != fs::file_type::character) {
+    read_kernel(name, store, task);
+  }
+}
+
 std::vector<std::string> assignments_of(const tasks::ParameterChoice& parameters) {
   std::vector<std::string> assignments;
   for (const auto& [name, value] : parameters) {

@@ -30,6 +30,10 @@ void add_store_of_kernels(CLI::App& sub, std::string& store);
 /// candidate, if the file is too long, or if the candidate is of another task.
 KernelText read_kernel(const std::string& name, const std::string& store, const std::string& task);
 
+/// Throws where read_kernel() will, without taking the bytes of a pipe, which can be read once
+/// only.
+void check_kernel(const std::string& name, const std::string& store, const std::string& task);
+
 /// "BLOCK=128", as the options for parameters take them.
 std::vector<std::string> assignments_of(const tasks::ParameterChoice& parameters);
 

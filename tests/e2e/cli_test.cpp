@@ -3,12 +3,17 @@
 #include "tests/e2e/winnow_program.h"
 
 #include <filesystem>
+#include <fstream>
 #include <string>
+#include <thread>
 
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace winnow::test {
 namespace {
@@ -102,6 +107,21 @@ TEST(KernelFile, Of64MebibytesIsRefusedBeforeItIsRead) {
   const ProgramResult result = run_winnow({"eval", "axpy", path.string()});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_NE(result.err.find("at most"), std::string::npos) << result.err;
+}
+
+TEST(KernelFile, ComesThroughAPipe) {
+  const TemporaryDirectory directory("pipe-kernel-test");
+  const std::string pipe = (directory.path() / "kernel").string();
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::thread writer([&] {
+    std::ofstream(pipe) << read_file(project_folder() / "tasks/catalogue/blas/axpy/baseline.cu",
+                                     1U << 20U);
+  });
+  const ProgramResult result = run_winnow(
+      {"eval", "axpy", pipe, "--device", "cpu", "--no-timing", "--no-promotion", "--no-check"});
+  close(open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)); // lets a writer go that nobody read
+  writer.join();
+  EXPECT_THAT(result.out, HasSubstr("correct"));
 }
 
 TEST(Doctor, NamesWhatWorksAndWhatToInstall) {
