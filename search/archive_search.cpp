@@ -59,9 +59,9 @@ bool ArchiveSearch::is_seeding() const {
   return policy().seeds && !has_first_kernel() && asks() < seeds;
 }
 
-/// The user has given a kernel to build on. If it is bad, the baseline stands in for it.
+/// The user has given kernels to build on. If all are bad, the baseline stands in for them.
 bool ArchiveSearch::has_first_kernel() const {
-  return given() != nullptr && (settings().has_baseline || root() != nullptr);
+  return has_given() && (settings().has_baseline || root() != nullptr);
 }
 
 /// Calls that may get a reply in this session.

@@ -45,14 +45,9 @@ std::optional<Action> LineageSearch::decide(const Capacity& capacity) const {
 }
 
 std::optional<CandidateId> LineageSearch::rival_of(CandidateId candidate) const {
-  const Lineage* lineage = lineage_of(*find(candidate));
-  const Individual* leader = lineage != nullptr ? leader_of(*lineage) : nullptr;
+  const std::optional<Ask>& call = find(candidate)->ask;
+  const Individual* leader = call ? leader_of(call->lineage) : nullptr;
   return leader != nullptr ? std::optional(leader->id) : std::nullopt;
-}
-
-/// nullptr: the candidate is the reply to no call.
-const LineageSearch::Lineage* LineageSearch::lineage_of(const Individual& individual) const {
-  return individual.ask ? &lineages_.at(individual.ask->lineage) : nullptr;
 }
 
 std::size_t LineageSearch::steps(std::size_t lineage) const {
@@ -94,8 +89,9 @@ Ask LineageSearch::ask(std::size_t index) const {
   ask.key = settings().task + "/" + std::to_string(index) + "/" + std::to_string(lineage.asks);
   ask.lineage = index;
   ask.model = model_in_turn(index);
-  if (root() != nullptr) {
-    ask.parents = {root()->id};
+  const Individual* start = start_of(index);
+  if (const Individual* first = start != nullptr ? start : root()) {
+    ask.parents = {first->id};
   }
   const Known known = known_to(lineage);
   if (known.attempts.empty()) {
@@ -103,7 +99,7 @@ Ask LineageSearch::ask(std::size_t index) const {
     return ask;
   }
   tell_history(ask, known.attempts);
-  const Individual* best = fastest_of(known.attempts);
+  const Individual* best = fastest_of(known.attempts, start);
   if (best != nullptr) {
     ask.best = policy().tells_best ? std::optional(card_of(*best)) : std::nullopt;
     ask.parents = {best->id};
@@ -169,11 +165,20 @@ const Individual* LineageSearch::base_of(const Known& known) const {
   return fastest != nullptr || failure == known.last_round.rend() ? fastest : *failure;
 }
 
-/// The newest attempt that beat the leader before it. The first leader must beat the baseline, or
-/// PyTorch eager if there is none.
-const Individual* LineageSearch::leader_of(const Lineage& lineage) const {
-  const Individual* leader = nullptr;
-  for (const Individual* attempt : lineage.attempts) {
+/// The good kernel of the user that the lineage begins with; nullptr: there is none.
+const Individual* LineageSearch::start_of(std::size_t lineage) const {
+  const std::vector<const Individual*> good = good_given();
+  return good.empty() ? nullptr : good[lineage % good.size()];
+}
+
+/// The newest attempt that beat the leader before it. The first leader must beat the kernel that
+/// the lineage began with: the user's, the baseline, or PyTorch eager if there is none.
+const Individual* LineageSearch::leader_of(std::size_t lineage) const {
+  const Individual* leader = start_of(lineage);
+  if (leader != nullptr && !beats(*leader->outcome, nullptr)) {
+    leader = nullptr;
+  }
+  for (const Individual* attempt : lineages_[lineage].attempts) {
     const Outcome& outcome = outcome_of(*attempt);
     if (counts(outcome) && beats(outcome, leader != nullptr ? &*leader->outcome : nullptr)) {
       leader = attempt;
@@ -182,9 +187,11 @@ const Individual* LineageSearch::leader_of(const Lineage& lineage) const {
   return leader;
 }
 
-/// As leader_of(), but the first correct attempt need not beat the baseline.
-const Individual* LineageSearch::fastest_of(std::span<Individual* const> attempts) const {
-  const Individual* fastest = nullptr;
+/// As leader_of(), but the first correct attempt need not beat the baseline. `start`: the user's
+/// kernel that it must beat; may be nullptr.
+const Individual* LineageSearch::fastest_of(std::span<Individual* const> attempts,
+                                            const Individual* start) const {
+  const Individual* fastest = start;
   for (const Individual* attempt : attempts) {
     const Outcome& outcome = outcome_of(*attempt);
     if (counts(outcome) && (fastest == nullptr || beats(outcome, &*fastest->outcome))) {
@@ -195,19 +202,20 @@ const Individual* LineageSearch::fastest_of(std::span<Individual* const> attempt
 }
 
 bool LineageSearch::promotes(CandidateId candidate, const Outcome& outcome) const {
-  const Lineage* lineage = lineage_of(*find(candidate));
-  if (lineage == nullptr) {
+  const std::optional<Ask>& call = find(candidate)->ask;
+  if (!call) {
     return outcome.promoted; // the baseline, or the user's kernel
   }
-  double best = 1;
-  for (const Individual* attempt : lineage->attempts) {
+  const Individual* start = start_of(call->lineage);
+  double best = start != nullptr ? std::max(1.0, outcome_of(*start).speedup) : 1;
+  for (const Individual* attempt : lineages_[call->lineage].attempts) {
     const Outcome& other = outcome_of(*attempt);
     best = counts(other) ? std::max(best, other.speedup) : best;
   }
   if (outcome.verdict != Verdict::Correct || outcome.speedup <= best) {
     return outcome.promoted;
   }
-  const Individual* leader = leader_of(*lineage);
+  const Individual* leader = leader_of(call->lineage);
   return may_lead(outcome, leader != nullptr ? &*leader->outcome : nullptr);
 }
 

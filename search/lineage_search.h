@@ -14,8 +14,10 @@ namespace winnow::search {
 /// failed in a way that is worth a repair. A latest attempt that is correct but much slower than
 /// the best one is not shown in full: in published logs such parents led to gains half as often as
 /// other parents. The policy may say otherwise. All calls of a lineage ask one model; lineages take
-/// the models in turn. If the task has no baseline, the first call of a lineage is a seed, and
-/// calls have no parent until an attempt is correct or worth a repair.
+/// the models in turn. If the user gave kernels, lineages begin with the good ones in turn, and a
+/// call builds on such a kernel until an attempt beats it. If there is neither a baseline nor such
+/// a kernel, the first call of a lineage is a seed, and calls have no parent until an attempt is
+/// correct or worth a repair.
 class LineageSearch : public Population {
 public:
   LineageSearch(Settings settings, Policy policy);
@@ -44,7 +46,6 @@ private:
     std::span<Individual* const> last_round; ///< the end of `attempts`
   };
 
-  const Lineage* lineage_of(const Individual& individual) const;
   std::size_t steps(std::size_t lineage) const;
   bool begins_round(const Lineage& lineage) const;
   Known known_to(const Lineage& lineage) const;
@@ -53,8 +54,10 @@ private:
   void tell_history(Ask& ask, std::span<Individual* const> attempts) const;
   void build_on_fastest(Ask& ask, std::span<Individual* const> attempts) const;
   void build_on_latest(Ask& ask, const Known& known) const;
-  const Individual* leader_of(const Lineage& lineage) const;
-  const Individual* fastest_of(std::span<Individual* const> attempts) const;
+  const Individual* start_of(std::size_t lineage) const;
+  const Individual* leader_of(std::size_t lineage) const;
+  const Individual* fastest_of(std::span<Individual* const> attempts,
+                               const Individual* start = nullptr) const;
   const Individual* base_of(const Known& known) const;
 
   std::vector<Lineage> lineages_;

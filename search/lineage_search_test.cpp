@@ -63,6 +63,45 @@ protected:
   CandidateId last_ = kBaseline;
 };
 
+/// Two kernels of the user's beside the baseline; lineages begin with the good ones in turn.
+class GivenKernels : public LineageSearchTest {
+protected:
+  void begin_with(const Outcome& first, const Outcome& second, const std::string& strategy) {
+    begin(strategy, 4, 2);
+    for (const Outcome& result : {first, second}) {
+      search_->apply(Added{++last_, "", 0});
+      EXPECT_EQ(decided<Evaluate>(), (Evaluate{last_, std::nullopt}));
+      search_->apply(Evaluated{last_, result});
+    }
+  }
+  static constexpr CandidateId kFirst = 2, kSecond = 3;
+};
+
+TEST_F(GivenKernels, AreTheBeginningsOfTheLineages) {
+  begin_with(outcome(Verdict::Correct, 3), outcome(Verdict::Correct, 2), "one-plus-one");
+  const Ask first = decided<Ask>();
+  EXPECT_THAT(first.parents, testing::ElementsAre(kFirst));
+  EXPECT_EQ(answer(first, outcome(Verdict::Correct, 2.5)).incumbent, kFirst);
+  const Ask other = decided<Ask>();
+  EXPECT_THAT(other.parents, testing::ElementsAre(kSecond));
+  EXPECT_EQ(answer(other, outcome(Verdict::Correct, 4)).incumbent, kSecond);
+  const Ask after_slower = decided<Ask>();
+  EXPECT_THAT(after_slower.parents, testing::ElementsAre(kFirst)) << "nothing has beaten it";
+  answer(after_slower, outcome(Verdict::Correct, 2.5));
+  EXPECT_THAT(decided<Ask>().parents, testing::ElementsAre(5)) << "the attempt that has beaten it";
+}
+
+TEST_F(GivenKernels, CountOnlyIfTheyAreGood) {
+  begin_with(outcome(Verdict::Wrong), outcome(Verdict::Correct, 2), "best-of-n");
+  for (int call = 0; call < 3; ++call) {
+    const Ask ask = decided<Ask>();
+    EXPECT_THAT(ask.parents, testing::ElementsAre(kSecond));
+    answer(ask, outcome(Verdict::Correct, 1));
+  }
+  begin_with(outcome(Verdict::Wrong), outcome(Verdict::Timeout), "fsr");
+  EXPECT_THAT(decided<Ask>().parents, testing::ElementsAre(kBaseline));
+}
+
 /// A search whose next reply has parameters to tune: three choices, of which BLOCK 0 is the
 /// default.
 class FamilyTest : public LineageSearchTest {

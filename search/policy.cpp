@@ -21,10 +21,6 @@ const Preset& preset(std::string_view name) {
   return *found;
 }
 
-bool can_begin_from_kernel(const Policy& policy) {
-  return policy.population == Policy::Population::Archive || policy.first_op == "rewrite";
-}
-
 namespace {
 
 std::unique_ptr<Search> without_roles(const Policy& policy, Settings settings) {

@@ -94,9 +94,6 @@ const std::vector<Preset>& presets();
 /// Throws UsageError (with the nearest match) for an unknown name.
 const Preset& preset(std::string_view name);
 
-/// Whether a search by this policy can begin from a kernel that the user gives.
-bool can_begin_from_kernel(const Policy& policy);
-
 /// The policy with one of its mechanisms switched off.
 struct Ablation {
   std::string without; ///< the mechanism: "repair"

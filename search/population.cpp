@@ -51,7 +51,7 @@ void Population::on(const Added& event) {
     added.ask = asked_.at(event.key);
     asked_.erase(event.key);
   } else {
-    (settings_.has_baseline && baseline_ == 0 ? baseline_ : given_) = event.candidate;
+    begin_with(event.candidate);
   }
   added.dollars = event.dollars;
   added.role_dollars = event.role_dollars;
@@ -63,6 +63,15 @@ void Population::on(const Added& event) {
     families_[event.candidate].choices = event.choices;
   }
   on_added(individuals_[event.candidate] = std::move(added));
+}
+
+/// The baseline comes first, if there is one.
+void Population::begin_with(CandidateId candidate) {
+  if (settings_.has_baseline && baseline_ == 0) {
+    baseline_ = candidate;
+  } else {
+    given_.push_back(candidate);
+  }
 }
 
 void Population::on(const Evaluated& event) {
@@ -249,11 +258,29 @@ const Individual* Population::correct_baseline() const {
 
 bool Population::may_build() const {
   return (!settings_.has_baseline || correct_baseline() != nullptr) &&
-         (given() == nullptr || outcome_of(*given()).verdict != Verdict::NotJudged);
+         std::all_of(given_.begin(), given_.end(), [&](CandidateId id) {
+           return outcome_of(*find(id)).verdict != Verdict::NotJudged;
+         });
+}
+
+std::vector<const Individual*> Population::good_given() const {
+  std::vector<const Individual*> good;
+  for (const CandidateId id : given_) {
+    if (const Individual* kernel = find(id); counts(outcome_of(*kernel))) {
+      good.push_back(kernel);
+    }
+  }
+  return good;
 }
 
 const Individual* Population::root() const {
-  return given() != nullptr && counts(outcome_of(*given())) ? given() : correct_baseline();
+  const Individual* fastest = nullptr;
+  for (const Individual* kernel : good_given()) {
+    if (fastest == nullptr || outcome_of(*kernel).speedup > outcome_of(*fastest).speedup) {
+      fastest = kernel;
+    }
+  }
+  return fastest != nullptr ? fastest : correct_baseline();
 }
 
 std::optional<Evaluate> Population::next_evaluation() const {

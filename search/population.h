@@ -43,10 +43,12 @@ protected:
   const Individual* correct_baseline() const;
   /// The kernels that come before all calls are judged.
   bool may_build() const;
-  /// The kernel that the user starts from; nullptr: there is none.
-  const Individual* given() const { return given_ != 0 ? find(given_) : nullptr; }
-  /// The kernel that every lineage begins with: the user's if it is good, otherwise the baseline.
-  /// nullptr: there is none.
+  /// Whether the user gave kernels to start from.
+  bool has_given() const { return !given_.empty(); }
+  /// Those of the user's kernels that are good, in the order in which they were given.
+  std::vector<const Individual*> good_given() const;
+  /// The kernel that a search begins with: the fastest good one of the user, otherwise the
+  /// baseline. nullptr: there is none.
   const Individual* root() const;
   /// The newest kernel that beat the leader before it; nullptr: nothing beats the baseline or
   /// PyTorch eager yet.
@@ -67,6 +69,7 @@ protected:
 private:
   void on(const Decided& event);
   void on(const Added& event);
+  void begin_with(CandidateId candidate);
   void on(const Evaluated& event);
   void on(const Tried& event);
   void on(const Faulted& event);
@@ -89,8 +92,8 @@ private:
   Settings settings_;
   Policy policy_;
   CandidateId baseline_ = 0;
-  CandidateId given_ = 0;
-  CandidateId leader_ = 0; ///< 0: there is none
+  std::vector<CandidateId> given_; ///< kernels of the user
+  CandidateId leader_ = 0;         ///< 0: there is none
   std::map<CandidateId, Individual> individuals_;
   std::map<std::string, Ask> asked_;
   /// Their next evaluation in full is not decided yet.

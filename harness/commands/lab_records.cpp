@@ -55,7 +55,7 @@ search::Settings recorded_settings(const RunConfig& config, const LoggedTask& lo
   });
   tasks::Task task;
   task.name = logged.name;
-  const bool has_baseline = first_kernels > (config.seed_kernel.empty() ? 0 : 1);
+  const bool has_baseline = first_kernels > static_cast<std::ptrdiff_t>(config.seed_kernels.size());
   task.baseline = has_baseline ? "baseline.cu" : "";
   search::Settings settings = search_settings(config, task);
   settings.roles.clear(); // the replay has no advisers

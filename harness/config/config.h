@@ -37,7 +37,8 @@ struct RunConfig {
   std::int64_t patience = 0; ///< archive: stops after so many calls without a gain; 0: never
   /// archive: dollars that a kernel twice as fast is worth to the user; 0: prices stop nothing
   double value_of_doubling = 0;
-  std::string seed_kernel;      ///< file or @ID that an archive or astra starts from; may be empty
+  /// Kernel files, or @ID, that the search starts from beside the baseline.
+  std::vector<std::string> seed_kernels;
   std::int64_t search_seed = 1; ///< of the lots that some strategies draw
   std::int64_t max_variants = 32;
   /// Per board; timed against each other when the run ends. 0: there is no final.

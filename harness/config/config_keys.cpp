@@ -155,22 +155,45 @@ ConfigKey key(std::string section, std::string name, Access, Range range = {}) {
       [](const RunConfig& config) { return encode(Access{}(config)); }, range);
 }
 
-/// A file or directory that is read. Its path is stored as an absolute path, so that a resumed run
-/// finds it.
+/// A path that a resumed run finds, too: an absolute one. `base` is the folder of the file that
+/// names it. Empty stays empty.
+std::string found_path(const std::string& text, const fs::path& base) {
+  fs::path path = text;
+  if (!text.empty() && path.is_relative()) {
+    path = fs::exists(path) || base.empty() ? fs::absolute(path) : fs::absolute(base / path);
+  }
+  return path.lexically_normal().string();
+}
+
+/// A file or directory that is read.
 template <typename Access>
 ConfigKey existing_path(std::string section, std::string name, Access access) {
   return {std::move(section), std::move(name),
           [access](RunConfig& config, const json& value, const fs::path& base) {
             std::string text;
             decode(value, text, Range{});
-            fs::path path = text;
-            if (!text.empty() && !text.starts_with('@') && path.is_relative()) { // @ID: of a store
-              path =
-                  fs::exists(path) || base.empty() ? fs::absolute(path) : fs::absolute(base / path);
-            }
-            access(config) = path.lexically_normal().string();
+            access(config) = found_path(text, base);
           },
           [access](const RunConfig& config) { return json(access(config)); }};
+}
+
+/// Kernel files, or @ID for kernels of the store: a list, or one string.
+ConfigKey seed_kernels() {
+  return {"run", "seed_kernel",
+          [](RunConfig& config, const json& value, const fs::path& base) {
+            std::vector<std::string> names;
+            if (value.is_string()) { // of earlier versions, where empty says none
+              names = {value.get<std::string>()};
+              std::erase(names, std::string());
+            } else {
+              decode(value, names, Range{0, 100});
+            }
+            for (std::string& name : names) {
+              name = name.starts_with('@') ? name : found_path(name, base);
+            }
+            config.seed_kernels = std::move(names);
+          },
+          [](const RunConfig& config) { return json(config.seed_kernels); }};
 }
 
 /// A table, stored as the text of a JSON object; empty: no table.
@@ -203,7 +226,7 @@ std::vector<ConfigKey> run_keys() {
       key("run", "seeds", WINNOW_MEMBER(seeds), {1, 1000}),
       key("run", "patience", WINNOW_MEMBER(patience), {0, 100'000}),
       key("run", "value_of_doubling", WINNOW_MEMBER(value_of_doubling)),
-      existing_path("run", "seed_kernel", WINNOW_MEMBER(seed_kernel)),
+      seed_kernels(),
       key("run", "search_seed", WINNOW_MEMBER(search_seed), {0, 9.2e18}),
       key("run", "parallel", WINNOW_MEMBER(endpoint.parallel), {1, 1000}),
       key("run", "max_variants", WINNOW_MEMBER(max_variants), {1, 10'000}),
@@ -472,7 +495,7 @@ std::vector<std::string> config_key_names(const std::string& section) {
 }
 
 void check_config(const RunConfig& config) {
-  const search::Policy& policy = search::preset(config.strategy).policy; // throws if unknown
+  search::preset(config.strategy); // throws if unknown
   check_roles(config);
   if (config.name.empty() || config.store.empty()) {
     throw UsageError("run.name and run.store must not be empty");
@@ -482,14 +505,10 @@ void check_config(const RunConfig& config) {
                                  config.proposals),
                      "the chains share the task's proposals: raise proposals or lower chains");
   }
-  if (!config.seed_kernel.empty() &&
-      (!search::can_begin_from_kernel(policy) || config.tasks.size() != 1)) {
-    throw UsageError(
-        "run.seed_kernel needs one task in run.tasks, and a strategy that keeps an archive or "
-        "begins from a kernel",
-        "the kernel file solves one task; set run.strategy to \"archive\" or \"astra\": "
-        "strategies such as \"" +
-            config.strategy + "\" start from baseline.cu");
+  const bool has_one_task = config.tasks.size() == 1 && config.tasks.front() != "all";
+  if (!config.seed_kernels.empty() && !has_one_task) {
+    throw UsageError("run.seed_kernel needs one task in run.tasks",
+                     "a kernel file solves one task: name that task");
   }
   for (const ModelArm& model : models_of(config)) {
     const std::string& variable = model.endpoint.api_key_env;

@@ -116,8 +116,8 @@ TEST(Config, SaysWhereAndWhatIsWrong) {
       {"[run]\nname = 'a'\nname = 'b'\n", "dir/my.toml:3:"},
       {"[run]\nstrategy = \"best-of-m\"\n", "did you mean 'best-of-n'?"},
       {"[run]\nstrategy = \"cuda-forge\"\n", "did you mean 'cudaforge'?"},
-      {"[run]\nseed_kernel = \"k.cu\"\ntasks = [\"axpy\"]\nstrategy = \"fsr\"\n",
-       "set run.strategy to \"archive\" or \"astra\""},
+      {"[run]\nseed_kernel = \"k.cu\"\n", "run.seed_kernel needs one task in run.tasks"},
+      {"[run]\nseed_kernel = 3\n", "run.seed_kernel: expected a list of strings"},
       {"[run]\nsearch_seed = -1\n", "run.search_seed: expected a whole number of at least 0"},
       {"[run]\nroles = [\"judges\"]\n", "unknown role 'judges'; did you mean 'judge'?"},
       {"[run]\nroles = [\"judge\", \"judge\"]\n", "the role 'judge' is named twice"},
@@ -143,10 +143,12 @@ TEST(Config, EachStrategyIsAWordAndHasAChapter) {
   }
 }
 
-TEST(Config, AstraBeginsFromAKernelOfTheUsers) {
-  EXPECT_EQ(
-      parse("[run]\nseed_kernel = \"k.cu\"\ntasks = [\"axpy\"]\nstrategy = \"astra\"\n").strategy,
-      "astra");
+TEST(Config, BeginsFromOneKernelOfTheUsersOrSeveral) {
+  const std::string task = "[run]\ntasks = [\"axpy\"]\n";
+  EXPECT_EQ(parse(task + "seed_kernel = \"@7\"\n").seed_kernels, std::vector<std::string>{"@7"});
+  const RunConfig two = parse(task + "strategy = \"fsr\"\nseed_kernel = [\"/a/k.cu\", \"@7\"]\n");
+  EXPECT_THAT(two.seed_kernels, testing::ElementsAre("/a/k.cu", "@7"));
+  EXPECT_THAT(parse(task + "seed_kernel = \"\"\n").seed_kernels, testing::IsEmpty());
 }
 
 TEST(Config, ReportsAllMistakesAtOnce) {

@@ -17,8 +17,8 @@ namespace winnow::harness {
 
 void CandidateIntake::add_first_kernels(TaskState& state) {
   state.has_first_kernels = true;
-  const bool has_seed = !setup_.config.seed_kernel.empty();
-  if (state.task->baseline.empty() && !has_seed) {
+  const std::vector<std::string>& seeds = setup_.config.seed_kernels;
+  if (state.task->baseline.empty() && seeds.empty()) {
     return;
   }
   commit(setup_.journal, state, [&]() -> std::vector<search::Event> {
@@ -28,9 +28,8 @@ void CandidateIntake::add_first_kernels(TaskState& state) {
       // The baseline is not tuned: tuned, it would be faster than the yardstick of other results.
       events.push_back(search::Added{state.baseline, "", 0, {}, facts_of(state.task->baseline)});
     }
-    if (has_seed) {
-      const std::string text =
-          seed_text(setup_.config.seed_kernel, setup_.journal.store(), state.task->name);
+    for (const std::string& seed : seeds) {
+      const std::string text = seed_text(seed, setup_.journal.store(), state.task->name);
       events.push_back(search::Added{add_first_kernel(state, "person", text), "", 0,
                                      choices_of(text), facts_of(text)});
     }

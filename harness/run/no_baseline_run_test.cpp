@@ -125,8 +125,8 @@ TEST_F(NoBaselineRunTest, AnArchiveResumes) {
 TEST_F(NoBaselineRunTest, StartsFromTheKernelThatTheUserGives) {
   config_.strategy = "archive";
   tasks_.resize(1);
-  config_.seed_kernel = (directory_.path() / "mine.cu").string();
-  write_file_atomic(config_.seed_kernel, test::kernel_text("correct", 1.1));
+  config_.seed_kernels = {(directory_.path() / "mine.cu").string()};
+  write_file_atomic(config_.seed_kernels.front(), test::kernel_text("correct", 1.1));
   EXPECT_EQ(run().end, End::Finished);
   const store::RunStore store(store_path(), store::RunStore::Mode::ReadOnly);
   const auto candidates = store.candidates(1);
@@ -157,7 +157,7 @@ TEST_F(NoBaselineRunTest, StartsFromAKernelOfTheStore) {
     EXPECT_THROW(seed_text("@7", store, tasks_.front().name), UsageError);
     EXPECT_THROW(seed_text("@1", store, "another"), UsageError);
   }
-  config_.seed_kernel = "@1";
+  config_.seed_kernels = {"@1"};
   EXPECT_EQ(run().end, End::Finished);
   EXPECT_THAT(said_, HasSubstr("a/seed correct"));
 }

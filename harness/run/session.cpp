@@ -428,9 +428,9 @@ ExitCode start_run(RunConfig config, bool name_is_given, agents::ModelEndpoint* 
     config.name = free_name(store, config.name);
   }
   leave_out_idle_roles(config, store, tasks, device.name);
-  if (!config.seed_kernel.empty()) { // load_config() has seen that there is one task
-    config.seed_kernel = lasting_seed(config.seed_kernel, store, tasks.front().name);
-    seed_text(config.seed_kernel, store, tasks.front().name); // throws before the run begins
+  for (std::string& seed : config.seed_kernels) { // load_config() has seen that there is one task
+    seed = lasting_seed(seed, store, tasks.front().name);
+    seed_text(seed, store, tasks.front().name); // throws before the run begins
   }
   store.create_run(config.name, stored_config(config, tasks, device, secret),
                    environment_of(*devices));
