@@ -94,6 +94,8 @@ std::string argument_text(const Argument& argument) {
   return buffer_text(std::get<BufferReference>(argument));
 }
 
+constexpr const char* kNoStructs = "no structs by value: pass their members as parameters";
+
 bool takes_tensor_map(const ParameterType& parameter) {
   return parameter.kind == ParameterKind::Other && parameter.size_bytes == kTensorMapBytes;
 }
@@ -196,7 +198,13 @@ private:
     context_.fail(first < launch_.arguments.size() ? position(launch_.arguments[first]) : at_,
                   fmt::format("kernel '{}' has {} parameters and {} args: {}; {}", launch_.kernel,
                               parameters.size(), launch_.arguments.size(), mismatch_text, lists()),
-                  "one argument for each parameter");
+                  is_struct(first) ? kNoStructs : "one argument for each parameter");
+  }
+
+  bool is_struct(std::size_t at) const {
+    const auto& parameters = signature_->parameters;
+    return at < parameters.size() && parameters[at].kind == ParameterKind::Other &&
+           !takes_tensor_map(parameters[at]);
   }
 
   ResolvedArgument resolve_one(const Argument& argument) {
@@ -207,7 +215,7 @@ private:
       mismatch(argument_text(argument),
                takes_tensor_map(*parameter())
                    ? "{\"tensor_map\": ...} for a CUtensorMap; no other structs by value"
-                   : "no structs by value: pass their members as parameters");
+                   : kNoStructs);
     }
     if (std::holds_alternative<NullArgument>(argument)) {
       return pointer({}, {});

@@ -32,6 +32,10 @@ INSTANTIATE_TEST_SUITE_P(
                         "parameter 3 'n' (int); "
                         "the parameters are (const float* x, float* y, int n), the args (x, y); "
                         "expected one argument for each parameter"},
+        ArgumentMistake{R"js("x", "y", "rows")js", "o16:a i4:n",
+                        "the first mismatch is parameter 1 'a' (16-byte struct); the parameters "
+                        "are (16-byte struct a, int n), the args (x, y, rows); expected no structs "
+                        "by value: pass their members as parameters"},
         ArgumentMistake{R"js("x", "rows", "y")js", "p4fc:x p4f:y",
                         "kernel 'k' has 2 parameters and 3 args: the first mismatch is parameter 2 "
                         "'y' (float*)"},

@@ -97,10 +97,12 @@ private:
       return;
     }
     const auto nearest = nearest_match(header, headers_.names);
-    refuse_include(directive,
-                   "cannot include " + argument + ": " + kOnlyHeaders +
-                       (nearest ? "; did you mean <" + *nearest + ">?" : ""),
-                   conditional);
+    refuse_include(
+        directive,
+        "cannot include " + argument + ": " + kOnlyHeaders +
+            (nearest ? "; did you mean <" + *nearest + ">?"
+                     : "; a kernel is one file: copy what it needs of " + argument + " into it"),
+        conditional);
   }
 
   bool allowed(const std::string& header) const {

@@ -145,7 +145,7 @@ extern "C" __global__ void k(const half* h, __nv_bfloat16* b, const __nv_fp8_e4m
 )");
   ASSERT_EQ(result.verdict, Verdict::Correct) << result.detail;
   EXPECT_EQ(signature(result),
-            "p2fc:h p2f:b p1fc:e p1c:v p1:o p16fc:q u1:u i1:c i2:s u4:n i8:l u8:w f4:f f8:d f2:one "
+            "p2fc:h p2f:b p1fc:e p1c:v p1:o p16c:q u1:u i1:c i2:s u4:n i8:l u8:w f4:f f8:d f2:one "
             "b1:flag o128:map p8c:table");
 }
 

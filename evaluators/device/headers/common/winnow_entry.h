@@ -45,7 +45,7 @@ template <class T> constexpr bool named_floating() {
   return contains(name, "T = float") || contains(name, "T=float") || contains(name, "T = double") ||
          contains(name, "T=double") || contains(name, "T = __half") || contains(name, "T=__half") ||
          contains(name, "T = half") || contains(name, "T=half") || contains(name, "bfloat16") ||
-         contains(name, "T = __nv_fp8") || contains(name, "T=__nv_fp8");
+         contains(name, "T = __nv_fp8_") || contains(name, "T=__nv_fp8_");
 }
 
 // Functions rather than static members, which GPU compilers would put into the module.
@@ -70,13 +70,18 @@ template <class T> constexpr bool floating() {
   return known == 'f' || (known == 'o' && named_floating<T>());
 }
 
-template <class T> constexpr bool is_const(Tag<T>) { return false; }
-template <class T> constexpr bool is_const(Tag<const T>) { return true; }
-
 // Of void and of incomplete types 1. g++ takes sizeof(void) as an extension.
 constexpr Size extent(Tag<void>, int) { return 1; }
 template <class T> constexpr Size extent(Tag<T>, decltype(sizeof(T))) { return sizeof(T); }
 template <class T> constexpr Size extent(Tag<T>, ...) { return 1; }
+
+// float2, __half2 and the like are structs of several.
+template <class T> constexpr bool scalar_float() {
+  return kind(Tag<T>()) == 'f' || (extent(Tag<T>(), 0) <= 2 && floating<T>());
+}
+
+template <class T> constexpr bool is_const(Tag<T>) { return false; }
+template <class T> constexpr bool is_const(Tag<const T>) { return true; }
 
 template <Size N> struct Text {
   char bytes[N] = {};
@@ -100,15 +105,14 @@ template <Size N> struct Text {
 };
 
 template <class T, class Out> constexpr void encode(Out& out, Tag<T> type) {
-  const bool scalar_half = sizeof(T) <= 2 && kind(type) == 'o' && floating<T>();
-  out.put(scalar_half ? 'f' : kind(type));
+  out.put(scalar_float<T>() ? 'f' : kind(type));
   out.put_number(sizeof(T));
 }
 template <class T, class Out> constexpr void encode(Out& out, Tag<T*>) {
   using Element = typename Plain<T>::type;
   out.put('p');
   out.put_number(extent(Tag<Element>(), 0));
-  if (floating<Element>()) {
+  if (scalar_float<Element>()) {
     out.put('f');
   }
   if (is_const(Tag<T>())) {

@@ -257,7 +257,7 @@ TEST_P(Hiprtc, CompiledKernelsHaveSignaturesAndResources) {
                 "k");
   ASSERT_EQ(answer.verdict, tasks::Verdict::Correct) << answer.detail;
   ASSERT_EQ(answer.signatures.size(), 1U);
-  EXPECT_EQ(answer.signatures[0], "p2fc:x p4f:y f4:a i4:n");
+  EXPECT_EQ(answer.signatures[0], "p2fc:x p4:y f4:a i4:n");
   ASSERT_EQ(answer.kernels.size(), 1U);
   EXPECT_GT(answer.kernels[0].registers, 0);
   EXPECT_EQ(answer.kernels[0].static_shared_bytes, 128);
