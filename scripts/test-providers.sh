@@ -81,7 +81,7 @@ run_through_server() {
     "$build/winnow" run configs/live.toml --store "$work/$kind.db" --name random --device cpu \
       --set 'run.tasks=["axpy"]' --set run.proposals=2 --set endpoint.kind=$kind \
       --set endpoint.base_url="http://127.0.0.1:$port/v1" --set endpoint.model=random \
-      --set endpoint.max_output_tokens=64 --set endpoint.structured_output=true
+      --set endpoint.max_output_tokens=64
     [[ $(sqlite3 "$work/$kind.db" "SELECT count(*) FROM model_calls WHERE status = 'ok'") -gt 0 ]]
     echo "llama-server answers $kind"
   done
