@@ -18,6 +18,9 @@ constexpr int kMostRefusedResults = 3;
 /// limited. The jobs of results that find no room are judged again.
 constexpr std::size_t kMostEarlyResults = 10'000;
 constexpr std::size_t kMostEarlyBytes = std::size_t{64} << 20U;
+/// Of one worker. No coordinator has more jobs out than that, so the worker floods the broker.
+constexpr std::size_t kMostUnaskedResults = 10'000;
+constexpr std::size_t kMostUnaskedBytes = std::size_t{1} << 30U;
 
 } // namespace
 
@@ -51,21 +54,7 @@ void RemoteEvaluations::check(const ArrivedResult& result) {
 void RemoteEvaluations::handle(const ArrivedResult& result) {
   const std::optional<Pending> pending = find(result.job);
   if (!pending) {
-    bool is_early = false;
-    {
-      const std::lock_guard lock(mutex_);
-      is_early = !answered_.contains(result.job) && early_.size() < kMostEarlyResults &&
-                 early_bytes_ + result.body.size() <= kMostEarlyBytes;
-      if (is_early) {
-        ArrivedResult& kept = early_[result.job];
-        early_bytes_ += result.body.size();
-        early_bytes_ -= kept.body.size();
-        kept = result;
-      }
-    }
-    if (!is_early) {
-      setup_.transport.acknowledge(result);
-    }
+    take_unasked(result);
     return;
   }
   if (is_useless(*pending, result.worker)) {
@@ -85,6 +74,43 @@ void RemoteEvaluations::handle(const ArrivedResult& result) {
   setup_.transport.acknowledge(result);
   const std::lock_guard lock(mutex_);
   finished_.emplace(result.job, pending->address);
+}
+
+/// A result of a request that was not made (yet), or of one that has its answer.
+void RemoteEvaluations::take_unasked(const ArrivedResult& result) {
+  bool is_kept = false, is_flood = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!answered_.contains(result.job)) {
+      Unasked& of = unasked_[result.worker];
+      ++of.results;
+      of.bytes += result.body.size();
+      is_flood = of.results > kMostUnaskedResults || of.bytes > kMostUnaskedBytes;
+      is_kept = !is_flood && keep_early(result, of.bytes);
+      of = is_flood ? Unasked{} : of;
+    }
+  }
+  if (is_flood) {
+    blame(result.worker, WorkerTrust::kLie,
+          "it floods the broker with results that nobody asked for");
+    setup_.transport.drop_results(result.worker);
+  } else if (!is_kept) {
+    setup_.transport.acknowledge(result);
+  }
+}
+
+/// Each worker has a quarter of the room at most. mutex_ is held.
+bool RemoteEvaluations::keep_early(const ArrivedResult& result, std::size_t bytes_of_worker) {
+  if (trust_.is_quarantined(result.worker) || early_.size() >= kMostEarlyResults ||
+      bytes_of_worker > kMostEarlyBytes / 4 ||
+      early_bytes_ + result.body.size() > kMostEarlyBytes) {
+    return false;
+  }
+  ArrivedResult& kept = early_[result.job];
+  early_bytes_ += result.body.size();
+  early_bytes_ -= kept.body.size();
+  kept = result;
+  return true;
 }
 
 /// Every result that counts comes through here.

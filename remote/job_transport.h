@@ -107,6 +107,8 @@ public:
   /// Whether results wait at the broker that results() has not handed out yet.
   virtual bool has_results() = 0;
   virtual void acknowledge(const ArrivedResult& result) = 0;
+  /// Removes the results of this worker that the broker has for this session.
+  virtual void drop_results(const std::string& worker) = 0;
   /// Jobs of this session that no worker finished in kMostDeliveries. Each comes once.
   virtual std::vector<JobAddress> dead_jobs() = 0;
   /// Asks all workers for a heartbeat now.

@@ -64,6 +64,10 @@ public:
     }
     return is_quarantined(name) || results_.wait_for(static_cast<std::size_t>(count));
   }
+  /// Sends a result of a job that there is not.
+  void flood(const std::string& job, const std::string& worker) {
+    broker_.forge_result({"pool", false, session_.id(), job}, worker, "{}");
+  }
   bool is_quarantined(const std::string& name) const {
     return warnings().find("worker '" + name + "' is quarantined") != std::string::npos;
   }
@@ -119,6 +123,20 @@ TEST(LyingWorkers, EachIsCaught) {
   for (const std::string& lie : test::lies()) {
     expect_caught(lie, test::lying_judge(lie));
   }
+}
+
+TEST(LyingWorkers, AFloodOfResultsIsNamedAndRemoved) {
+  constexpr int kFlood = 10'001;
+  Pool pool({{"a", test::honest_judge()}});
+  for (int i = 0; i < kFlood; ++i) {
+    pool.flood("made-up-" + std::to_string(i), "liar");
+  }
+  ASSERT_TRUE(pool.judge(5)) << pool.warnings();
+  while (!pool.is_quarantined("liar")) {
+    std::this_thread::sleep_for(milliseconds(10));
+  }
+  EXPECT_THAT(pool.warnings(), HasSubstr("it floods the broker with results"));
+  EXPECT_FALSE(pool.is_quarantined("a")) << pool.warnings();
 }
 
 TEST(LyingWorkers, NoHonestWorkerIsQuarantined) {

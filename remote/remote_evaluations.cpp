@@ -68,6 +68,9 @@ void RemoteEvaluations::insert(Pending pending) {
       pending.is_out = true;
       pending.publish_at = Clock::now() + setup_.patience.publish_again;
       early_bytes_ -= early->second.body.size();
+      Unasked& unasked = unasked_[early->second.worker];
+      unasked.results -= std::min<std::size_t>(unasked.results, 1);
+      unasked.bytes -= std::min(unasked.bytes, early->second.body.size());
       arrived_.push_back(std::move(early->second));
       early_.erase(early);
     }

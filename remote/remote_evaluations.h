@@ -137,6 +137,8 @@ private:
   void receive();
   void check(const ArrivedResult& result);
   void handle(const ArrivedResult& result);
+  void take_unasked(const ArrivedResult& result);
+  bool keep_early(const ArrivedResult& result, std::size_t bytes_of_worker);
   void take(const Pending& pending, const ArrivedResult& result);
   void refuse(const ArrivedResult& result, const std::string& why);
   int send_again(const ArrivedResult& result, int Pending::*count, std::chrono::milliseconds delay);
@@ -192,7 +194,12 @@ private:
   std::map<std::string, Pending> pending_;     ///< by job
   std::map<std::string, ArrivedResult> early_; ///< by job: of a request to come
   std::size_t early_bytes_ = 0;                ///< of their bodies
-  std::set<std::string> answered_;             ///< jobs whose result counts
+  /// Results of jobs that nobody has asked for (yet), by worker.
+  struct Unasked {
+    std::size_t results = 0, bytes = 0;
+  };
+  std::map<std::string, Unasked> unasked_;
+  std::set<std::string> answered_; ///< jobs whose result counts
   /// By job: a worker may have died between its result and the end of the job.
   std::map<std::string, JobAddress> finished_;
   std::vector<ArrivedResult> arrived_;                  ///< for the sending thread

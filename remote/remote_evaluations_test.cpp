@@ -251,12 +251,19 @@ TEST(RemoteEvaluations, AResultWaitsForACoordinatorThatComesBack) {
 TEST(RemoteEvaluations, ResultsOfJobsThatNobodyKnowsDoNotFillTheMemory) {
   test::BrokerFake broker;
   Coordinator coordinator(broker);
-  constexpr std::size_t kResults = 80;
   const std::string body(std::size_t{1} << 20U, 'x');
-  for (std::size_t i = 0; i < kResults; ++i) {
-    broker.forge_result(
-        {"pool", false, RemoteSession{"pool", {}, "secret"}.id(), "job" + std::to_string(i)},
-        "liar", body);
+  const auto send_80 = [&](const std::string& worker) {
+    for (int i = 0; i < 80; ++i) {
+      broker.forge_result({"pool", false, RemoteSession{"pool", {}, "secret"}.id(),
+                           worker + "-job" + std::to_string(i)},
+                          worker, body);
+    }
+  };
+  send_80("liar");
+  ASSERT_TRUE(comes_true([&] { return broker.kept_results() <= 16; }));
+  EXPECT_EQ(broker.kept_results(), 16U) << "a worker has a quarter of the room";
+  for (const char* worker : {"b", "c", "d", "e"}) {
+    send_80(worker);
   }
   ASSERT_TRUE(comes_true([&] { return broker.kept_results() <= 64; }));
   EXPECT_EQ(broker.kept_results(), 64U) << "the first 64 MB may be of requests to come";

@@ -32,23 +32,26 @@ constexpr milliseconds kPeek{20};
 constexpr jsErrCode kSubjectIsTaken = static_cast<jsErrCode>(10077);
 
 struct StreamPlan {
-  const char* name;
-  std::array<const char*, 2> subjects;
+  std::string name;
+  std::array<std::string, 2> subjects; ///< the second may be empty
   jsRetentionPolicy retention;
   std::int64_t most_bytes; ///< -1: no limit
   bool one_each;           ///< one message a subject; more are refused
 };
 
-constexpr std::array kStreams{
-    StreamPlan{kJobStream, {"wjob.>", nullptr}, js_WorkQueuePolicy, -1, true},
-    StreamPlan{kTrustedStream, {"wtrust.>", nullptr}, js_WorkQueuePolicy, -1, true},
-    StreamPlan{kResultStream, {"wresult.>", nullptr}, js_WorkQueuePolicy, kMostResultBytes, false},
-    StreamPlan{kDeadStream,
-               {"$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.WJOB.>",
-                "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.WTRUST.>"},
-               js_LimitsPolicy,
-               -1,
-               false}};
+std::vector<StreamPlan> streams_of(const std::string& pool) {
+  const std::string dead = "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.";
+  return {
+      {kJobStream, {"wjob.>", ""}, js_WorkQueuePolicy, -1, true},
+      {kTrustedStream, {"wtrust.>", ""}, js_WorkQueuePolicy, -1, true},
+      {result_stream(pool),
+       {"wresult." + pool + ".>", ""},
+       js_WorkQueuePolicy,
+       kMostResultBytes,
+       false},
+      {kDeadStream, {dead + "WJOB.>", dead + "WTRUST.>"}, js_LimitsPolicy, -1, false},
+  };
+}
 
 class NatsCoordinator : public CoordinatorTransport {
 public:
@@ -61,7 +64,7 @@ public:
       const std::lock_guard lock(mutex_);
       pool_ = pool;
     }
-    for (const StreamPlan& plan : kStreams) {
+    for (const StreamPlan& plan : streams_of(pool)) {
       make_stream(plan);
     }
     make_store(store_of(pool));
@@ -70,10 +73,11 @@ public:
                     std::chrono::nanoseconds(kLease).count(), kMostDeliveries, js_DeliverAll);
     }
     if (is_new_.exchange(false)) { // so that results come again at once, not after a minute
-      js_DeleteConsumer(nats_.stream_context(), kResultStream, session_.c_str(), nullptr, nullptr);
+      js_DeleteConsumer(nats_.stream_context(), result_stream(pool).c_str(), session_.c_str(),
+                        nullptr, nullptr);
     }
-    make_consumer(kResultStream, session_, result_subject(pool, session_) + ".>", kResultLease, -1,
-                  js_DeliverAll);
+    make_consumer(result_stream(pool), session_, result_subject(pool, session_) + ".>",
+                  kResultLease, -1, js_DeliverAll);
     make_consumer(kDeadStream, session_, "", kResultLease, -1, js_DeliverNew);
   }
 
@@ -159,8 +163,8 @@ public:
     const std::lock_guard lock(mutex_);
     NatsConnection::end(std::exchange(results_, nullptr));
     NatsConnection::end(std::exchange(dead_, nullptr));
-    for (const char* stream : {kResultStream, kDeadStream}) {
-      js_DeleteConsumer(nats_.stream_context(), stream, session_.c_str(), nullptr, nullptr);
+    for (const std::string& stream : {result_stream(pool_), std::string(kDeadStream)}) {
+      js_DeleteConsumer(nats_.stream_context(), stream.c_str(), session_.c_str(), nullptr, nullptr);
     }
   }
   void cancel(const std::string& job) override {
@@ -172,7 +176,8 @@ public:
     {
       const std::lock_guard lock(mutex_);
       if (results_ == nullptr) {
-        results_ = nats_.pull(kResultStream, session_, result_subject(pool_, session_) + ".>");
+        results_ =
+            nats_.pull(result_stream(pool_), session_, result_subject(pool_, session_) + ".>");
       }
       from = results_;
     }
@@ -184,10 +189,19 @@ public:
     }
     return arrived;
   }
+  void drop_results(const std::string& worker) override {
+    const std::string subject = result_subject(pool(), session_) + ".*." + worker;
+    jsOptions options;
+    jsOptions_Init(&options);
+    options.Stream.Purge.Subject = subject.c_str();
+    nats_.require(
+        js_PurgeStream(nats_.stream_context(), result_stream(pool()).c_str(), &options, nullptr),
+        "drop the results of a worker");
+  }
   bool has_results() override {
     jsConsumerInfo* info = nullptr;
-    nats_.require(js_GetConsumerInfo(&info, nats_.stream_context(), kResultStream, session_.c_str(),
-                                     nullptr, nullptr),
+    nats_.require(js_GetConsumerInfo(&info, nats_.stream_context(), result_stream(pool()).c_str(),
+                                     session_.c_str(), nullptr, nullptr),
                   "count the results");
     const bool has_results = info->NumPending > 0;
     jsConsumerInfo_Destroy(info);
@@ -265,18 +279,18 @@ private:
   void make_stream(const StreamPlan& plan) {
     jsStreamInfo* info = nullptr;
     const natsStatus found =
-        js_GetStreamInfo(&info, nats_.stream_context(), plan.name, nullptr, nullptr);
+        js_GetStreamInfo(&info, nats_.stream_context(), plan.name.c_str(), nullptr, nullptr);
     jsStreamInfo_Destroy(info);
     if (found != NATS_NOT_FOUND) {
-      nats_.require(found, std::string("find the stream ") + plan.name);
+      nats_.require(found, "find the stream " + plan.name);
       return;
     }
     jsStreamConfig config;
     jsStreamConfig_Init(&config);
-    std::array<const char*, 2> subjects = plan.subjects;
-    config.Name = plan.name;
+    std::array<const char*, 2> subjects{plan.subjects[0].c_str(), plan.subjects[1].c_str()};
+    config.Name = plan.name.c_str();
     config.Subjects = subjects.data();
-    config.SubjectsLen = subjects[1] == nullptr ? 1 : 2;
+    config.SubjectsLen = plan.subjects[1].empty() ? 1 : 2;
     config.Retention = plan.retention;
     config.Storage = js_FileStorage;
     config.MaxAge = kWeek;
@@ -288,17 +302,17 @@ private:
       config.DiscardNewPerSubject = true;
     }
     nats_.require(js_AddStream(nullptr, nats_.stream_context(), &config, nullptr, nullptr),
-                  std::string("make the stream ") + plan.name);
+                  "make the stream " + plan.name);
   }
 
-  void make_consumer(const char* stream, const std::string& name, const std::string& subject,
+  void make_consumer(const std::string& stream, const std::string& name, const std::string& subject,
                      std::int64_t lease, int most_deliveries, jsDeliverPolicy policy) {
     jsConsumerInfo* info = nullptr;
-    const natsStatus found =
-        js_GetConsumerInfo(&info, nats_.stream_context(), stream, name.c_str(), nullptr, nullptr);
+    const natsStatus found = js_GetConsumerInfo(&info, nats_.stream_context(), stream.c_str(),
+                                                name.c_str(), nullptr, nullptr);
     jsConsumerInfo_Destroy(info);
     if (found != NATS_NOT_FOUND) {
-      nats_.require(found, std::string("find a consumer of ") + stream);
+      nats_.require(found, "find a consumer of " + stream);
       return;
     }
     jsConsumerConfig config;
@@ -317,8 +331,8 @@ private:
       config.InactiveThreshold = kWeek;
     }
     nats_.require(
-        js_AddConsumer(nullptr, nats_.stream_context(), stream, &config, nullptr, nullptr),
-        std::string("make a consumer of ") + stream);
+        js_AddConsumer(nullptr, nats_.stream_context(), stream.c_str(), &config, nullptr, nullptr),
+        "make a consumer of " + stream);
   }
 
   void make_store(const std::string& bucket) {

@@ -11,11 +11,14 @@ namespace winnow::remote {
 
 inline constexpr const char* kJobStream = "WJOB";       ///< jobs for every worker of a pool
 inline constexpr const char* kTrustedStream = "WTRUST"; ///< jobs for trusted workers
-inline constexpr const char* kResultStream = "WRESULT";
-inline constexpr const char* kDeadStream = "WDEAD"; ///< notices of jobs without a result
-inline constexpr const char* kRulesKey = "rules";   ///< in the store of a pool
+inline constexpr const char* kDeadStream = "WDEAD";     ///< notices of jobs without a result
+inline constexpr const char* kRulesKey = "rules";       ///< in the store of a pool
 
-/// Every name that a worker may use has its pool in it, so that its rights end there.
+/// Every name that a worker may use has its pool in it, so that its rights end there. What a worker
+/// sends lands in a stream of its pool, so that it can fill no other.
+inline std::string result_stream(const std::string& pool) {
+  return "WRESULT_" + pool;
+}
 inline std::string store_of(const std::string& pool) { // rules, and tasks by digest
   return "wpool_" + pool;
 }

@@ -127,16 +127,16 @@ TEST_F(NatsRights, AWorkerSendsOnlyWhatIsItsOwn) {
       {"$JS.API.CONSUMER.MSG.NEXT.WJOB.two", {"c"}},
       {"$JS.API.CONSUMER.MSG.NEXT.WTRUST.one", {"b"}},
       {"$JS.API.CONSUMER.MSG.NEXT.WTRUST.two", {}},
-      {"$JS.API.CONSUMER.MSG.NEXT.WRESULT.session", {}},
+      {"$JS.API.CONSUMER.MSG.NEXT.WRESULT_one.session", {}},
       {"$JS.API.CONSUMER.MSG.NEXT.WDEAD.session", {}},
       {"$JS.API.CONSUMER.INFO.WJOB.one", {"a", "b"}},
       {"$JS.API.CONSUMER.INFO.WJOB.two", {"c"}},
       {"$JS.API.CONSUMER.INFO.WTRUST.one", {"b"}},
-      {"$JS.API.CONSUMER.INFO.WRESULT.session", {}},
+      {"$JS.API.CONSUMER.INFO.WRESULT_one.session", {}},
       {"$JS.ACK.WJOB.one.1.1.1.1.1", {"a", "b"}},
       {"$JS.ACK.WJOB.two.1.1.1.1.1", {"c"}},
       {"$JS.ACK.WTRUST.one.1.1.1.1.1", {"b"}},
-      {"$JS.ACK.WRESULT.session.1.1.1.1.1", {}},
+      {"$JS.ACK.WRESULT_one.session.1.1.1.1.1", {}},
       {"$JS.ACK.WDEAD.session.1.1.1.1.1", {}},
       {"$JS.API.DIRECT.GET.KV_wpool_one.$KV.wpool_one.rules", {"a", "b"}},
       {"$JS.API.DIRECT.GET.KV_wpool_two.$KV.wpool_two.rules", {"c"}},
@@ -144,7 +144,7 @@ TEST_F(NatsRights, AWorkerSendsOnlyWhatIsItsOwn) {
       {"$JS.API.STREAM.INFO.KV_wpool_two", {"c"}},
       {"$JS.API.DIRECT.GET.WJOB", {}},
   };
-  for (const char* stream : {"WJOB", "WTRUST", "WRESULT", "WDEAD", "KV_wpool_one"}) {
+  for (const char* stream : {"WJOB", "WTRUST", "WRESULT_one", "WDEAD", "KV_wpool_one"}) {
     for (const char* request : {"CREATE", "UPDATE", "DELETE", "PURGE", "SNAPSHOT", "RESTORE",
                                 "MSG.GET", "MSG.DELETE", "LEADER.STEPDOWN"}) {
       rights.push_back({fmt::format("$JS.API.STREAM.{}.{}", request, stream), {}});
@@ -154,7 +154,7 @@ TEST_F(NatsRights, AWorkerSendsOnlyWhatIsItsOwn) {
       rights.push_back({"$JS.API.CONSUMER." + fmt::format(fmt::runtime(request), stream), {}});
     }
   }
-  for (const char* stream : {"WJOB", "WTRUST", "WRESULT", "WDEAD"}) {
+  for (const char* stream : {"WJOB", "WTRUST", "WRESULT_one", "WDEAD"}) {
     rights.push_back({fmt::format("$JS.API.STREAM.INFO.{}", stream), {}});
   }
   for (const char* request : {"INFO", "STREAM.NAMES", "STREAM.LIST"}) {

@@ -81,6 +81,12 @@ public:
     const auto lock = locked();
     broker_.results_.remove_if([&](const auto& result) { return result.session == session_; });
   }
+  void drop_results(const std::string& worker) override {
+    const auto lock = locked();
+    broker_.results_.remove_if([&](const auto& result) {
+      return result.session == session_ && result.result.worker == worker;
+    });
+  }
   void cancel(const std::string& job) override {
     const auto lock = locked();
     for (auto& [worker, cancelled] : broker_.cancelled_) {
