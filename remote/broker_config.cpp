@@ -1,16 +1,12 @@
 #include "remote/broker_config.h"
 
+#include "base/files.h"
 #include "base/random_bits.h"
 #include "remote/job_message.h"
 
-#include <cerrno>
-#include <cstring>
 #include <set>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace winnow::remote {
 namespace {
@@ -133,16 +129,7 @@ void write_private_files(const std::filesystem::path& folder,
     std::filesystem::permissions(folder, std::filesystem::perms::owner_all);
   }
   for (const auto& [name, text] : files) {
-    const std::string path = (folder / name).string();
-    const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
-    const auto written = file < 0 ? -1 : write(file, text.data(), text.size());
-    const std::string why = std::strerror(errno);
-    if (file >= 0) {
-      close(file);
-    }
-    if (written != static_cast<ssize_t>(text.size())) {
-      throw Error("cannot write " + path + ": " + why);
-    }
+    write_file_atomic(folder / name, text, Readers::Owner);
   }
 }
 
