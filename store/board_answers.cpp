@@ -33,8 +33,8 @@ std::string author_of(const std::string& model, const std::string& origin, const
       {{"model", model.empty() ? json() : json(model)}, {"origin", origin}, {"run", run}});
 }
 
-std::string over_text(double speedup, const std::string& rival, const tasks::Bounds& bounds) {
-  return fmt::format("{:.2f}x over {} ", speedup, rival) +
+std::string times_as_fast(double speedup, const std::string& rival, const tasks::Bounds& bounds) {
+  return fmt::format("{:.2f}x as fast as {} ", speedup, rival) +
          (bounds.known() ? fmt::format("(95 %: {:.2f}-{:.2f})", bounds.low, bounds.high)
                          : "(no interval)");
 }
@@ -93,9 +93,10 @@ std::string against_answer(const BoardSummary& board) {
   const std::string other =
       board.alternative.empty()
           ? "no library or framework is timed here"
-          : fmt::format("{:.2f}x over {}, the fastest library or framework that is timed here",
-                        board.versus_alternative, board.alternative);
-  return over_text(leader.speedup, leader.speedup_versus, leader.speedup_bounds) + "; " + other;
+          : fmt::format(
+                "{:.2f}x as fast as {}, the fastest library or framework that is timed here",
+                board.versus_alternative, board.alternative);
+  return times_as_fast(leader.speedup, leader.speedup_versus, leader.speedup_bounds) + "; " + other;
 }
 
 std::string limit_answer(const BoardSummary& board) {
@@ -202,13 +203,13 @@ json left_out_json(const LeftOutKernel& kernel) {
           {"speedup_versus", kernel.speedup_versus},
           {"reason", kernel.reason},
           {"of", kernel.of},
-          {"note",
-           fmt::format("candidate {} by {}{}: {}", kernel.candidate,
-                       author_of(kernel.model, kernel.origin, kernel.run_name),
-                       kernel.speedup > 0 ? ", " + over_text(kernel.speedup, kernel.speedup_versus,
-                                                             kernel.speedup_bounds)
-                                          : "",
-                       kernel.reason)}};
+          {"note", fmt::format("candidate {} by {}{}: {}", kernel.candidate,
+                               author_of(kernel.model, kernel.origin, kernel.run_name),
+                               kernel.speedup > 0
+                                   ? ", " + times_as_fast(kernel.speedup, kernel.speedup_versus,
+                                                          kernel.speedup_bounds)
+                                   : "",
+                               kernel.reason)}};
 }
 
 } // namespace winnow::store

@@ -141,10 +141,8 @@ TEST(BoardFacts, CorrectKernelsThatAreNotPromotedAreListedBelowTheRanks) {
   EXPECT_EQ(facts.left_out[1].candidate, unmeasured);
   EXPECT_EQ(facts.left_out[1].reason, "not timed");
   const std::string text = t.text(Format::Table);
-  EXPECT_THAT(
-      text,
-      HasSubstr(
-          "not ranked: candidate 2 by model, 3.00x over baseline.cu (no interval): not promoted:"));
+  EXPECT_THAT(text, HasSubstr("not ranked: candidate 2 by model, 3.00x as fast as baseline.cu (no "
+                              "interval): not promoted:"));
   EXPECT_LT(text.find("rank"), text.find("not ranked"));
   EXPECT_THAT(export_run(t.store, {}, Format::Markdown), HasSubstr("not ranked: candidate 2"));
   EXPECT_THAT(t.text(Format::Table, {.task = "", .device = "", .run = "", .top = 1}),
@@ -194,14 +192,15 @@ TEST(BoardFacts, TheBestAlternativeIsNamed) {
     return timed;
   };
   t.add("a", "1", {correct_evaluation(2)});
-  EXPECT_THAT(answer(t.facts().summaries.at(0), "against"),
-              AllOf(HasSubstr("2.00x over baseline.cu"), HasSubstr("no library or framework")));
+  EXPECT_THAT(
+      answer(t.facts().summaries.at(0), "against"),
+      AllOf(HasSubstr("2.00x as fast as baseline.cu"), HasSubstr("no library or framework")));
   t.store.add_baseline_timings(t.task,
                                {timing("torch eager", 403), timing("torch.compile", 100.75)});
   const BoardSummary board = t.facts().summaries.at(0);
   EXPECT_EQ(board.alternative, "torch.compile 2.9");
   EXPECT_DOUBLE_EQ(board.versus_alternative, 1);
-  EXPECT_THAT(answer(board, "against"), HasSubstr("1.00x over torch.compile 2.9"));
+  EXPECT_THAT(answer(board, "against"), HasSubstr("1.00x as fast as torch.compile 2.9"));
 }
 
 TEST(BoardFacts, TheLimitIsTheLeastShareAtASearchShape) {

@@ -24,13 +24,14 @@ pages.candidate = {
     return facts([
       ['Verdict', h('span', {class: c.verdict === 'correct' ? null : 'bad'}, c.verdict + (c.stage && c.verdict !== 'correct' ? `, at stage ${c.stage}` : ''))],
       ['Why', c.verdict === 'correct' ? null : c.detail],
-      ['Rank', p ? rank(p) + (p.unranked ? ` (${p.unranked})` : '') + (p.tied ? ', shared: no race tells them apart' : '') : none],
+      ['Rank', p ? rank(p) + (p.unranked ? ` (${p.unranked})` : '') + (p.tied ? ', shared: no race tells them apart' : '') + (p.rank !== null && p.flag ? '; no final yet, so the order is provisional' : '') : none],
       ['Speedup', p ? `${speed(p.speedup)}, 95 %: ${bounds(p)}` : `${speed(c.speedup)}, 95 %: ${bounds(c)}`],
       ['When judged', p && known(c.speedup) && p.speedup !== c.speedup ? `${speed(c.speedup)}, 95 %: ${bounds(c)}; the final has the number above` : null],
       ['Held-out shapes', p && known(p.held_out_speedup) ? speed(p.held_out_speedup) : null],
       ['Time', time(p?.score_ns ?? c.score_ns)], ['Parameters', parameters(c.parameters) || none],
       ['Device', c.device_name ? `${c.device_name}, isolation ${c.isolation}, evaluator ${c.evaluator_version}` : 'not evaluated yet'],
-      ['Promoted', c.promoted === 0 ? 'no: correct, but slow on hidden shapes' : null]]);
+      ['Not ranked', board.not_ranked.find(k => k.candidate_id === c.candidate_id)?.reason],
+      ['Take it', board.summaries.filter(s => s.leader === c.candidate_id && c.origin !== 'baseline').slice(0, 1).map(s => command(s.export_command))[0]]]);
   },
   family(c) {
     const children = candidates.filter(o => (o.parents ?? []).includes(c.candidate_id)).slice(0, 30);
@@ -86,6 +87,7 @@ pages.candidate = {
   async source(main, c, state) {
     const text = await part('kernels', c.candidate_id);
     main.append(h('h3', {}, 'Kernel file'));
+    if (text !== null) main.append(h('div', {class: 'bar'}, downloadKernel(c), h('span', {class: 'soft'}, parameters(c.parameters) ? 'Its parameters have the values that the file itself names first. The command winnow export kernel writes those of the board.' : '')));
     if (text === null) return main.append(note(c.verdict === 'bad_reply' || c.verdict === 'not_judged' ? 'The reply has no kernel file that was judged.' : 'The kernel file is not in this page. The store has it.'));
     const other = byId.get(Number(state.diff));
     const others = [c.parents?.[0] && [c.parents[0], `its parent, #${c.parents[0]}`], ...(c.parents ?? []).slice(1).map(id => [id, `#${id}`])].filter(Boolean);

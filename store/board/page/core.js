@@ -106,6 +106,8 @@ async function part(name, id) {
 const rowsShown = 200;
 /// The columns in which some row has a value. Columns without `value` stay.
 const filled = (rows, columns) => columns.filter(c => !c.value || rows.some(row => ![null, undefined, '', 0].includes(c.value(row))));
+/// The attributes and the content of a cell.
+const labelled = (c, shown) => [{class: [c.num ? 'num' : c.wide ? 'wide' : '', [none, ''].includes(shown) ? 'none' : ''].join(' ').trim() || null, 'data-name': c.name}, shown];
 /// columns: {name, value(row), cell(row), num, wide}. `sort`: the name of a column, with - for falling.
 function table(rows, columns, {sort = '', onSort = null, now = null, id = null, limit = rowsShown} = {}) {
   const falling = sort.startsWith('-'), by = sort ? columns.find(c => c.name === sort.replace(/^-/, '')) : null;
@@ -113,9 +115,10 @@ function table(rows, columns, {sort = '', onSort = null, now = null, id = null, 
   const head = columns.map(c => h('th', {class: c.num ? 'num' : null, 'aria-sort': by === c ? (falling ? 'descending' : 'ascending') : null},
     onSort && c.value ? h('button', {tabindex: 0, on: {click: () => onSort((by === c) !== falling ? '-' + c.name : c.name)}},
       c.name + (by === c ? (falling ? ' \u2193' : ' \u2191') : '')) : c.name));
-  const body = h('tbody', {}, sorted.slice(0, limit).map(row => h('tr', {class: now?.(row) ? 'now' : null}, columns.map(c => h('td',
-    {class: c.num ? 'num' : c.wide ? 'wide' : null}, c.cell ? c.cell(row) : c.value(row) ?? none)))));
-  const box = h('div', {class: 'scroll'}, h('table', {id}, h('thead', {}, h('tr', {}, head)), body));
+  const body = h('tbody', {}, sorted.slice(0, limit).map(row => h('tr', {class: now?.(row) ? 'now' : null}, columns.map(c => h('td', ...labelled(c, c.cell ? c.cell(row) : c.value(row) ?? none))))));
+  // On a narrow page a table of many columns is a list of cards; a wide table is dense.
+  const kind = [columns.length > 4 ? 'cards' : '', columns.length > 12 ? 'dense' : ''].join(' ').trim();
+  const box = h('div', {class: 'scroll'}, h('table', {id, class: kind || null}, h('thead', {}, h('tr', {}, head)), body));
   if (sorted.length <= limit) return box;
   const all = h('button', {class: 'plain', on: {click: () => whole.replaceWith(table(rows, columns, {sort, onSort, now, id, limit: Infinity}))}}, `Show all ${sorted.length}`);
   const whole = h('div', {}, box, h('p', {class: 'soft'}, `The first ${limit} of ${sorted.length} rows. `, all));

@@ -17,11 +17,26 @@ function chart(main, label, width, height, draw) {
   const svg = d3.create('svg').attr('viewBox', `0 0 ${width} ${height}`).attr('width', width).attr('height', height).attr('role', 'img').attr('aria-label', visible(label));
   const tip = h('div', {class: 'tip'}, label);
   draw(svg, text => { tip.textContent = visible(text ?? label); });
-  const frame = h('figure', {}, svg.node(), tip);
+  const save = h('button', {class: 'plain svg', title: 'Download this chart as an SVG file', on: {click: () => download(label + '.svg', 'image/svg+xml', svgText(svg.node()))}}, 'SVG');
+  const frame = h('figure', {}, svg.node(), save, tip);
   main.append(frame);
   return frame;
 }
-const roomFor = main => Math.max(560, Math.min(1180, (main.clientWidth || 1000) - 20));
+/// The chart as a file that needs no style sheet: colours and fonts are those that the page shows now.
+function svgText(svg) {
+  const copy = svg.cloneNode(true), shown = [svg, ...svg.querySelectorAll('*')], copies = [copy, ...copy.querySelectorAll('*')];
+  shown.forEach((node, i) => {
+    const style = getComputedStyle(node);
+    for (const name of ['fill', 'stroke', ...(node.localName === 'text' ? ['font-family', 'font-size'] : [])]) copies[i].setAttribute(name, style.getPropertyValue(name));
+    copies[i].removeAttribute('href'); // it leads to a place of this page
+  });
+  const ground = document.createElementNS(copy.namespaceURI, 'rect');
+  for (const [name, value] of Object.entries({width: '100%', height: '100%', fill: getComputedStyle(svg.parentNode).backgroundColor})) ground.setAttribute(name, value);
+  copy.prepend(ground);
+  return new XMLSerializer().serializeToString(copy);
+}
+const roomFor = main => Math.max(300, Math.min(1180, (main.clientWidth || 1000) - 20));
+const isNarrow = width => width < 560;
 
 /// A log scale that holds the values, with some room.
 function logScale(values, range, around = null) {
@@ -61,16 +76,16 @@ function fitted(text, room) {
   const shown = visible(text), letters = Math.floor(room / 7.7);
   return shown.length > letters ? shown.slice(0, letters - 1) + '\u2026' : shown;
 }
-/// Rows {label, low, mid, high, color, href, tip} as whiskers below each other. lines: {at, text}. share: of values from 0 to 1, not of speedups.
+/// Rows {label, short, low, mid, high, color, href, tip} as whiskers below each other. lines: {at, text}. share: of values from 0 to 1, not of speedups.
 function whiskers(main, label, rows, {lines = [], title = `speedup against ${everyVersus}`, href = r => r.href, whole = false, share = false} = {}) {
   if (!rows.length) return null;
-  const width = roomFor(main), left = Math.min(310, Math.max(170, width * 0.27)), step = 20, marks = lines.filter(l => known(l.at) && l.at > 0);
+  const width = roomFor(main), narrow = isNarrow(width), left = narrow ? 124 : Math.min(310, Math.max(170, width * 0.27)), right = narrow ? 62 : 170, step = 20, marks = lines.filter(l => known(l.at) && l.at > 0);
   const top = 12 + 15 * marks.length, bottom = top + step * rows.length;
   return chart(main, label, width, bottom + 42, (svg, tell) => {
     // Slow rows would squeeze the whiskers of the fast ones, so a row far below stands at the edge, with an arrow.
     const best = Math.max(...rows.map(r => r.mid)), fast = rows.filter(r => r.mid > best / 3), near = whole || fast.length < 2 ? rows : fast;
     const ends = near.flatMap(r => [r.low ?? r.mid, r.mid, r.high ?? r.mid]), reach = near === rows ? Infinity : 2;
-    const x = share ? d3.scaleLinear([0, 1], [left, width - 170]) : logScale(ends, [left, width - 170], marks.map(l => l.at).filter(at => at > Math.min(...ends) / reach && at < Math.max(...ends) * reach));
+    const x = share ? d3.scaleLinear([0, 1], [left, width - right]) : logScale(ends, [left, width - right], marks.map(l => l.at).filter(at => at > Math.min(...ends) / reach && at < Math.max(...ends) * reach));
     const [lowest, highest] = x.domain(), arrow = (at, text) => at < lowest ? '\u25c2 ' + text : at > highest ? text + ' \u25b8' : text;
     axis(svg, x, 'bottom', bottom, bottom - top, title, v => plain(v) + (share ? '' : 'x'), !share);
     marks.forEach((l, i) => {
@@ -83,12 +98,12 @@ function whiskers(main, label, rows, {lines = [], title = `speedup against ${eve
       .on('mouseenter', function () { tell(d3.select(this).datum().tip); }).on('mouseleave', () => tell());
     row.append('rect').attr('x', 0).attr('y', -step / 2).attr('width', width).attr('height', step).attr('fill', 'transparent');
     row.append('text').attr('x', left - 10).attr('y', 4).attr('text-anchor', 'end').attr('class', 'ink')
-      .text(r => fitted(r.label, left - 14));
+      .text(r => fitted(narrow ? r.short ?? r.label : r.label, left - 14));
     row.filter(r => known(r.low) && r.mid >= lowest).append('path').attr('stroke', r => r.color ?? hue(0)).attr('stroke-width', 2).attr('fill', 'none')
       .attr('d', r => `M${x(r.low)},-4V4M${x(r.low)},0H${x(r.high)}M${x(r.high)},-4V4`);
     row.filter(r => r.mid < lowest).append('path').attr('d', `M${left - 4},0l8,-5v10z`).attr('fill', r => r.color ?? hue(0));
     row.filter(r => r.mid >= lowest).append('circle').attr('cx', r => x(r.mid)).attr('r', 3.5).attr('fill', r => known(r.low) ? r.color ?? hue(0) : 'var(--card)').attr('stroke', r => r.color ?? hue(0)).attr('stroke-width', 1.5);
-    row.append('text').attr('x', width - 4).attr('y', 4).attr('text-anchor', 'end').text(r => (share ? digits : speed)(r.mid) + (known(r.low) && r.high > 0 ? ` (${digits(r.low)}\u2013${digits(r.high)})` : ''));
+    row.append('text').attr('x', width - 4).attr('y', 4).attr('text-anchor', 'end').text(r => (share ? digits : speed)(r.mid) + (!narrow && known(r.low) && r.high > 0 ? ` (${digits(r.low)}\u2013${digits(r.high)})` : ''));
   });
 }
 
@@ -120,6 +135,6 @@ function swatch(color) {
   if (!hasD3) return '';
   return d3.create('svg').attr('width', 10).attr('height', 10).call(s => s.append('rect').attr('width', 10).attr('height', 10).attr('rx', 2).attr('fill', color)).node();
 }
-const whiskerRow = (p, color) => ({label: `${rank(p)}  ${author(p)} #${p.candidate_id}`, low: p.speedup_low, mid: p.speedup, high: p.speedup_high, color,
+const whiskerRow = (p, color) => ({label: `${rank(p)}  ${author(p)} #${p.candidate_id}`, short: `${rank(p)}  #${p.candidate_id} ${author(p)}`, low: p.speedup_low, mid: p.speedup, high: p.speedup_high, color,
   href: link({page: 'candidate', id: p.candidate_id}),
   tip: `#${p.candidate_id}: ${speed(p.speedup)} (${bounds(p)}), ${time(p.score_ns)}, rank ${rank(p)}${p.unranked ? ', ' + p.unranked : ''}; a click shows the samples`});

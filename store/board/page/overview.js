@@ -8,22 +8,34 @@ pages.overview = {
     for (const text of board.dropped) main.append(note('Left out, because the page would have been larger than asked for: ' + text + '.', 'warn'));
     if (!candidates.length) main.append(note('This store has no candidate yet.', 'warn'));
     this.leaders(main);
+    this.withoutRanks(main);
     this.grid(main);
     this.runs(main);
+  },
+  /// Correct kernels of tasks without a board.
+  withoutRanks(main) {
+    main.append(...leftOut(board.not_ranked.filter(k => !boards.some(b => leftOutOf(b.first).includes(k)))).filter(Boolean));
   },
   leaders(main) {
     if (!boards.length) return;
     main.append(h('h3', {}, 'The leader of each board'));
+    const open = boards.filter(withoutFinal), several = open.length > 1;
+    if (open.length) main.append(h('p', {class: 'warn'}, several && open.length === boards.length ? 'No board has a final yet' : `${open.map(b => b.name).join('; ')}: no final yet`,
+      ', so the order is provisional: the leaders were not timed against each other. ', several ? 'The page of each board has the command that holds a final.' : ['A final does that: ', command(summaryOf(open[0]).final_command)]));
     const label = new Set(boards.map(b => b.first.device_name)).size > 1 ? b => b.name : b => b.first.task;
-    whiskers(main, 'The fastest kernel of each board, with its 95 % interval', boards.map(b => ({...whiskerRow(b.first, b.first.origin === 'model' ? hue(0) : 'var(--grey)'), label: label(b),
+    whiskers(main, 'The fastest kernel of each board, with its 95 % interval', boards.map(b => ({...whiskerRow(b.first, b.first.origin === 'model' ? hue(0) : 'var(--grey)'), label: label(b), short: null,
       href: link({page: 'board', board: b.key})})), {lines: [{at: 1, text: everyVersus}], whole: true});
     main.append(table(boards, [
       {name: 'board', cell: b => h('a', {href: link({page: 'board', board: b.key})}, b.name)},
       {name: 'leader', cell: b => toCandidate(b.first.candidate_id, `#${b.first.candidate_id} ${b.first.model ?? b.first.origin}`)},
       {name: 'rank', num: true, cell: b => rank(b.first)},
+      {name: 'final', cell: b => summaryOf(b)?.final_at ? summaryOf(b).final_at.slice(0, 10) : h('span', {class: 'unsure'}, 'none yet')},
       {name: 'speedup', num: true, cell: b => speed(b.first.speedup)},
       {name: '95 % interval', num: true, cell: b => bounds(b.first)},
       {name: 'held-out shapes', num: true, cell: b => speed(b.first.held_out_speedup)},
+      {name: 'of light', num: true, value: b => summaryOf(b)?.of_light, cell: b => percent(summaryOf(b)?.of_light)},
+      {name: 'over the best library', num: true, value: b => summaryOf(b)?.versus_alternative, cell: b => summaryOf(b)?.alternative ? `${speed(summaryOf(b).versus_alternative)} (${summaryOf(b).alternative})` : none},
+      {name: 'spent up to it', num: true, cell: b => spent(summaryOf(b)?.cost)},
       {name: 'kernels', num: true, cell: b => b.rows.length}]));
   },
   grid(main) {
