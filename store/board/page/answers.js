@@ -10,7 +10,7 @@ const spent = c => c ? `${count(c.calls)} calls, ${known(c.dollars) ? (c.calls_w
 function download(name, type, text) {
   const url = URL.createObjectURL(new Blob([text], {type})), anchor = document.createElement('a');
   anchor.href = url;
-  anchor.download = name.replace(/[^\w.-]+/g, '-').slice(0, 80);
+  anchor.download = name.replace(/[^\w.-]+/g, '-').replace(/^(.{60}).*(\.\w+)$/, '$1$2');
   anchor.click();
   setTimeout(() => URL.revokeObjectURL(url), 10000);
 }

@@ -25,18 +25,18 @@ pages.overview = {
     const label = new Set(boards.map(b => b.first.device_name)).size > 1 ? b => b.name : b => b.first.task;
     whiskers(main, 'The fastest kernel of each board, with its 95 % interval', boards.map(b => ({...whiskerRow(b.first, b.first.origin === 'model' ? hue(0) : 'var(--grey)'), label: label(b), short: null,
       href: link({page: 'board', board: b.key})})), {lines: [{at: 1, text: everyVersus}], whole: true});
-    main.append(table(boards, [
+    main.append(table(boards, filled(boards, [
       {name: 'board', cell: b => h('a', {href: link({page: 'board', board: b.key})}, b.name)},
       {name: 'leader', cell: b => toCandidate(b.first.candidate_id, `#${b.first.candidate_id} ${b.first.model ?? b.first.origin}`)},
       {name: 'rank', num: true, cell: b => rank(b.first)},
-      {name: 'final', cell: b => summaryOf(b)?.final_at ? summaryOf(b).final_at.slice(0, 10) : h('span', {class: 'unsure'}, 'none yet')},
+      {name: 'final', cell: b => h('span', {class: summaryOf(b)?.final_at ? 'whole' : 'unsure'}, summaryOf(b)?.final_at?.slice(0, 10) ?? 'none yet')},
       {name: 'speedup', num: true, cell: b => speed(b.first.speedup)},
       {name: '95 % interval', num: true, cell: b => bounds(b.first)},
       {name: 'held-out shapes', num: true, cell: b => speed(b.first.held_out_speedup)},
       {name: 'of light', num: true, value: b => summaryOf(b)?.of_light, cell: b => percent(summaryOf(b)?.of_light)},
-      {name: 'over the best library', num: true, value: b => summaryOf(b)?.versus_alternative, cell: b => summaryOf(b)?.alternative ? `${speed(summaryOf(b).versus_alternative)} (${summaryOf(b).alternative})` : none},
-      {name: 'spent up to it', num: true, cell: b => spent(summaryOf(b)?.cost)},
-      {name: 'kernels', num: true, cell: b => b.rows.length}]));
+      {name: 'times as fast as the best library', wide: true, value: b => summaryOf(b)?.versus_alternative, cell: b => summaryOf(b)?.alternative ? `${speed(summaryOf(b).versus_alternative)} (${summaryOf(b).alternative})` : none},
+      {name: 'spent up to it', wide: true, value: b => summaryOf(b)?.cost?.calls, cell: b => spent(summaryOf(b)?.cost)},
+      {name: 'kernels', num: true, cell: b => b.rows.length}])));
   },
   grid(main) {
     const models = [...new Set(candidates.filter(c => c.origin !== 'baseline').map(c => c.by))], tasks = [...new Set(candidates.map(c => c.task))];
