@@ -21,17 +21,18 @@ using BoardRows = std::span<const LeaderboardRow>;
 
 constexpr const char* kFinalTime =
     "SELECT s.started_at FROM sittings AS s JOIN sitting_rows AS f ON f.sitting_id = s.id "
-    "WHERE f.rank IS NOT NULL AND f.evaluation_id IN (SELECT id FROM evaluations "
-    "WHERE candidate_id = ?1) AND f.kernel = ?2 AND (?3 = '' OR s.run_id = "
-    "(SELECT id FROM runs WHERE name = ?3)) ORDER BY s.id DESC LIMIT 1";
+    "WHERE f.rank IS NOT NULL AND f.kernel = ?1 AND s.device_name = ?2 "
+    "AND s.task_id = (SELECT task_id FROM candidates WHERE id = ?3) "
+    "AND (?4 = '' OR s.run_id = (SELECT id FROM runs WHERE name = ?4)) ORDER BY s.id DESC LIMIT 1";
 
 /// Counters of hidden shapes do not count.
 constexpr const char* kLight =
-    "SELECT json_extract(s.value, '$.speed_of_light.fraction') AS fraction, "
-    "coalesce(json_extract(s.value, '$.speed_of_light.bound'), "
-    "json_extract(s.value, '$.no_speed_of_light'), '') AS bound "
-    "FROM evaluation_profiles AS p, json_each(p.content) AS s "
-    "WHERE p.evaluation_id = ? AND json_extract(s.value, '$.shape_id') LIKE 'search/%' "
+    "SELECT json_extract(shape, '$.speed_of_light.fraction') AS fraction, "
+    "coalesce(json_extract(shape, '$.speed_of_light.bound'), "
+    "json_extract(shape, '$.no_speed_of_light'), '') AS bound "
+    "FROM (SELECT CASE s.type WHEN 'object' THEN s.value END AS shape "
+    "FROM evaluation_profiles AS p, json_each(p.content) AS s WHERE p.evaluation_id = ?) "
+    "WHERE json_extract(shape, '$.shape_id') LIKE 'search/%' "
     "ORDER BY fraction IS NULL, fraction LIMIT 1";
 
 constexpr const char* kCalls =
@@ -146,8 +147,8 @@ private:
 
   std::string final_time(const LeaderboardRow& row) const {
     Query select(database_, kFinalTime);
-    return select.bind(row.candidate, row.kernel, query_.run).next() ? select.text("started_at")
-                                                                     : "";
+    select.bind(row.kernel, row.device_name, row.candidate, query_.run);
+    return select.next() ? select.text("started_at") : "";
   }
 
   void set_light(BoardSummary& board) const {

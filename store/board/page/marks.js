@@ -61,7 +61,7 @@ function logTicks(scale, most) {
 const whole = d => String(d);
 const plain = x => x >= 1000 ? d3.format('.3~s')(x) : String(Number(x.toPrecision(3)));
 function axis(svg, scale, side, at, length, title, format = plain, log = true) {
-  const span = Math.abs(scale.range()[1] - scale.range()[0]), most = Math.max(2, Math.floor(span / (side === 'bottom' ? 70 : 34)));
+  const span = Math.abs(scale.range()[1] - scale.range()[0]), most = Math.max(2, Math.floor(span / (side !== 'bottom' ? 34 : span < 260 ? 45 : 70)));
   const make = side === 'bottom' ? d3.axisBottom(scale) : d3.axisLeft(scale);
   const ticks = (log ? logTicks(scale, most) : scale.ticks(most)).filter(t => format !== whole || Number.isInteger(t));
   svg.append('g').attr('class', 'grid').attr('transform', side === 'bottom' ? `translate(0,${at})` : `translate(${at},0)`)

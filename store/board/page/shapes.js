@@ -25,7 +25,7 @@ pages.shapes = {
       const all = rows.flatMap(p => shapes.map(s => cell(p, s)?.speedup)).filter(known), reach = Math.max(1.05, ...all.map(v => Math.max(v, 1 / v)));
       const columns = [...shapes, null], number = (p, s) => s === null ? geomean(shapes.map(x => cell(p, x)?.speedup).filter(known)) : cell(p, s)?.speedup;
       const tint = v => v >= 1 ? 'var(--cool)' : 'var(--warm)', depth = v => 0.08 + 0.72 * Math.abs(Math.log(v)) / Math.log(reach);
-      columns.forEach((s, i) => svg.append('text').text(s === null ? (wide < 100 ? 'mean' : 'geometric mean') : fitted(s, wide * 1.15)).attr('x', left + wide * (i + .5)).attr('y', top - 10).attr('text-anchor', 'middle').append('title').text(s ?? ''));
+      columns.forEach((s, i) => svg.append('text').text(s === null ? (wide < 100 ? 'mean' : 'geometric mean') : fitted(s, wide)).attr('x', left + wide * (i + .5)).attr('y', top - 10).attr('text-anchor', 'middle').append('title').text(s ?? ''));
       const row = svg.selectAll('a').data(rows).join('a').attr('href', p => link({page: 'candidate', id: p.candidate_id})).attr('transform', (p, i) => `translate(0,${top + step * i})`);
       row.append('text').attr('x', left - 10).attr('y', 15).attr('text-anchor', 'end').attr('class', 'ink').text(p => fitted(whiskerRow(p)[isNarrow(room) ? 'short' : 'label'], left - 14));
       columns.forEach((s, i) => {
