@@ -146,8 +146,7 @@ json answers_json(const BoardSummary& board) {
     add("cost", cost_answer(board));
   }
   if (board.leader.origin != "baseline") {
-    add("take it",
-        "as a kernel file, a CUDA program and a PyTorch extension:", board.export_command);
+    add("take it", "as a kernel file and as programs that need no Winnow:", board.export_command);
   }
   return answers;
 }
