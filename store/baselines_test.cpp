@@ -197,13 +197,14 @@ TEST(BaselineStandings, AreShownUnderTheirGroup) {
                                         untimed("torch.compile", "search/0")});
   const auto rows = t.rows();
   const auto standings = t.store.baseline_standings(rows);
-  EXPECT_THAT(format_leaderboard(rows, Format::Table, standings),
+  EXPECT_THAT(format_leaderboard(rows, Format::Table, {standings, {}, {}, {}}),
               HasSubstr("\n  torch eager 2.9.1: 1.3x the time of baseline.cu, over 1 shape\n"
                         "  torch.compile 2.9.1: not compared with baseline.cu: no time at "
                         "search/0\n"));
-  EXPECT_THAT(format_leaderboard(rows, Format::Markdown, standings),
+  EXPECT_THAT(format_leaderboard(rows, Format::Markdown, {standings, {}, {}, {}}),
               HasSubstr("\n\n- torch eager 2.9.1: 1.3x the time of baseline.cu"));
-  const auto document = nlohmann::json::parse(format_leaderboard(rows, Format::Json, standings));
+  const auto document =
+      nlohmann::json::parse(format_leaderboard(rows, Format::Json, {standings, {}, {}, {}}));
   EXPECT_EQ(document["rows"][0]["speedup_versus"], "baseline.cu");
   ASSERT_EQ(document["baselines"].size(), 2U);
   EXPECT_NEAR(document["baselines"][0]["relative_time"].get<double>(), 1.3, 1e-12);

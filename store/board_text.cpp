@@ -53,18 +53,6 @@ std::string duration_text(const json& value) {
   return "";
 }
 
-/// "2026-11-20T09:44:26.123Z" as "2026-11-20 09:44".
-std::string minute_text(const json& value) {
-  auto time = value.get<std::string>();
-  constexpr std::size_t kMinutes = 16;
-  constexpr std::size_t kSeparator = 10;
-  if (time.size() > kMinutes && time[kSeparator] == 'T') {
-    time.resize(kMinutes);
-    time[kSeparator] = ' ';
-  }
-  return time;
-}
-
 /// The rank, with "=" if several kernels share it: "=2".
 std::string rank_text(const json& row) {
   return row.at("rank").is_null() ? "-"
@@ -94,10 +82,11 @@ std::string cost_text(const json& dollars) {
   return number_at(dollars, "") > 0 ? fmt::format("${:.4f}", dollars.get<double>()) : "";
 }
 
-/// The first of two members that is not empty.
-std::string either(const json& row, const char* first, const char* second) {
-  const std::string text = text_at(row, first);
-  return text.empty() ? text_at(row, second) : text;
+/// Why the row has no numbers of a final. A row with a rank and a flag is on a board without a
+/// final, which the board says itself.
+std::string flag_text(const json& row) {
+  const std::string text = row.at("rank").is_null() ? text_at(row, "flag") : "";
+  return text.empty() ? text_at(row, "unranked") : text;
 }
 
 /// A column of the board. It is omitted if all of its cells are empty.
@@ -123,14 +112,17 @@ const std::vector<BoardColumn>& board_columns() {
       {{{"by"}, "", author_at}, kInTitle},
       {{{"parameters"}, "", parameters_at}},
       {{{"isolation", kLeft, kMayGo}, "isolation"}, kInTitle},
-      {{{"evaluated", kLeft, kMayGo}, "evaluated_at", minute_text}, kInTitle},
+      {{{"evaluated", kLeft, kMayGo},
+        "evaluated_at",
+        [](const json& time) { return minute_text(time.get<std::string>()); }},
+       kInTitle},
       {{{"machine code"},
         "findings",
         [](const json& found) {
           return tasks::annotations(found.get<std::vector<tasks::Finding>>());
         }}},
       {{{"cost", kRight}, "dollars", cost_text}},
-      {{{"flag"}, "", [](const json& row) { return either(row, "flag", "unranked"); }}, kInTitle},
+      {{{"flag"}, "", flag_text}, kInTitle},
   };
   return columns;
 }
@@ -264,6 +256,16 @@ public:
                      2 * kIndent) +
            "\n";
   }
+  /// A line that a person copies, so it is not wrapped.
+  std::string command(const std::string& text) const {
+    const bool as_code = markdown_ && text.find('`') == std::string::npos;
+    const std::string shown = on_one_line(text);
+    return std::string(2 * kIndent, ' ') +
+           (as_code     ? "`" + shown + "`"
+            : markdown_ ? markdown_text(shown)
+                        : shown) +
+           "\n";
+  }
   std::string footnote(const std::string& text) const {
     return "\n" + wrap_line(text, markdown_ ? 0 : columns_, 0) + "\n";
   }
@@ -278,10 +280,55 @@ bool is_of_board(const json& fact, const json& row) {
                      {"task", "task_digest", "device", "device_name", "evaluator_version"});
 }
 
-/// A list item for each library or framework that was measured for the row's group, and one for
-/// the GPUs if they are several.
-std::string facts_text(const json& row, const json& board, const Lines& lines, Format format) {
+bool is_left_out_of(const json& kernel, const json& row) {
+  return same_fields(kernel, row, {"task", "task_digest", "device", "device_name"});
+}
+
+/// Kernels of the task and the device that no board has.
+std::string left_out_text(const json& first, const json& board, const Lines& lines) {
   std::string text;
+  std::int64_t shown = 0, all = 0;
+  for (const json& kernel : board.at("not_ranked")) {
+    if (is_left_out_of(kernel, first)) {
+      text += lines.item("not ranked: " + on_one_line(text_at(kernel, "note")));
+      ++shown;
+      all = kernel.at("of");
+    }
+  }
+  return text +
+         (all > shown
+              ? lines.item(fmt::format("not ranked: {} more (--top 0 lists them)", all - shown))
+              : "");
+}
+
+/// A heading and the kernels of each task and device without any rank.
+std::string boards_without_ranks(const json& board, const Lines& lines, Format format) {
+  std::string text;
+  const json* last = nullptr;
+  for (const json& kernel : board.at("not_ranked")) {
+    const bool has_board =
+        std::any_of(board.at("rows").begin(), board.at("rows").end(),
+                    [&](const json& row) { return is_left_out_of(kernel, row); });
+    if (has_board || (last != nullptr && is_left_out_of(kernel, *last))) {
+      continue;
+    }
+    last = &kernel;
+    text += "\n" + lines.heading(group_heading(kernel) + ": no kernel has a rank");
+    text += left_out_text(kernel, board, lines) + (format == Format::Markdown ? "\n" : "");
+  }
+  return text;
+}
+
+/// A list item for each kernel without a rank, for each answer of the board, for each library or
+/// framework that was measured, and one for the GPUs if they are several.
+std::string facts_text(const json& row, const json& board, const Lines& lines, Format format) {
+  std::string text = left_out_text(row, board, lines);
+  for (const json& summary : board.at("summaries")) {
+    for (const json& said : is_of_board(summary, row) ? summary.at("answers") : json::array()) {
+      text += lines.item(text_at(said, "question") + ": " + on_one_line(text_at(said, "answer")));
+      text += said.at("command").is_null() ? "" : lines.command(text_at(said, "command"));
+    }
+  }
   for (const json& standing : board.at("baselines")) {
     text += is_of_board(standing, row) ? lines.item(standing_text(standing)) : "";
   }
@@ -295,10 +342,10 @@ std::string facts_text(const json& row, const json& board, const Lines& lines, F
 
 std::string board_text(const json& board, Format format, std::size_t columns) {
   const json& rows = board.at("rows");
-  if (rows.empty()) {
-    return kNobodyYet;
-  }
   const Lines lines(format, columns);
+  if (rows.empty()) {
+    return kNobodyYet + boards_without_ranks(board, lines, format);
+  }
   std::string text;
   const std::vector<Group> groups = groups_of(rows);
   for (const Group& group : groups) {
@@ -316,6 +363,7 @@ std::string board_text(const json& board, Format format, std::size_t columns) {
   const bool sat = std::any_of(rows.begin(), rows.end(), [](const json& row) {
     return !row.at("held_out_speedup").is_null();
   });
+  text += boards_without_ranks(board, lines, format);
   return text + lines.footnote(speedup_note(rows) + kFootnote + (sat ? kFinalFootnote : ""));
 }
 

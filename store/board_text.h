@@ -9,7 +9,8 @@
 namespace winnow::store {
 
 /// A heading, a table and an explanation of the columns for each group of rows. `board`: an object
-/// with the members "rows", "baselines" and "gpu_spreads" of a leaderboard's document. `format` is
+/// with the members "rows", "baselines", "gpu_spreads", "summaries" and "not_ranked" of a
+/// leaderboard's document. `format` is
 /// Table or Markdown. `columns` is the width of the terminal; 0: no limit.
 std::string board_text(const nlohmann::json& board, Format format, std::size_t columns);
 

@@ -106,6 +106,8 @@ TEST(JsonDocumentation, ListsEveryFieldOfBoardsAndExports) {
   elsewhere.device_uuid = "GPU-2";
   t.store.add_trials(t.add("a", "1", {raced}), {elsewhere}, "", 0);
   t.add("b", "2", {wrong_evaluation()});
+  raced.promoted = false;
+  t.add("c", "3", {raced});
   BaselineTiming timing;
   timing.name = "torch eager";
   timing.device = raced.device;
@@ -121,9 +123,11 @@ TEST(JsonDocumentation, ListsEveryFieldOfBoardsAndExports) {
   t.store.add_sitting(t.run, t.task, sitting);
   const test::JsonPage json_page(WINNOW_SOURCE_DIR);
   const auto rows = t.store.leaderboard({});
-  const auto board = nlohmann::json::parse(format_leaderboard(
-      rows, Format::Json, t.store.baseline_standings(rows), t.store.gpu_spreads(rows)));
+  const auto board =
+      nlohmann::json::parse(format_leaderboard(rows, Format::Json, board_facts(t.store, {}, rows)));
   EXPECT_EQ(board["gpu_spreads"].size(), 1U);
+  EXPECT_FALSE(board["summaries"][0]["cost"].is_null());
+  EXPECT_EQ(board["not_ranked"].size(), 1U);
   EXPECT_THAT(json_page.missing(board), ::testing::IsEmpty());
   const auto exported = nlohmann::json::parse(export_run(t.store, {}, Format::Json));
   EXPECT_EQ(exported["sittings"].size(), 1U);

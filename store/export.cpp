@@ -176,16 +176,26 @@ void add_sittings(const RunStore& store, const LeaderboardQuery& query, json& do
   }
 }
 
+/// The folder of the store stays on this machine.
+std::string file_name(const RunStore& store) {
+  std::string name;
+  store.read(
+      [&](const Database& database) { name = to_valid_utf8(database.path().filename().string()); });
+  return name;
+}
+
 /// The document of an export. All of it may leave the machine.
 json export_document(const RunStore& store, const LeaderboardQuery& query) {
   const std::vector<LeaderboardRow> rows = store.leaderboard(query);
-  json board = leaderboard_json(rows, store.baseline_standings(rows), store.gpu_spreads(rows));
+  json board = leaderboard_json(rows, board_facts(store, query, rows, file_name(store)));
   json document{{"schema", "winnow.export"},
                 {"version", 2},
                 {"runs", json::array()},
                 {"leaderboard", std::move(board["rows"])},
                 {"baselines", std::move(board["baselines"])},
                 {"gpu_spreads", std::move(board["gpu_spreads"])},
+                {"summaries", std::move(board["summaries"])},
+                {"not_ranked", std::move(board["not_ranked"])},
                 {"verdict_counts", verdicts_json(store.verdict_counts(query))},
                 {"candidates", json::array()},
                 {"sittings", json::array()}};

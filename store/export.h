@@ -1,5 +1,6 @@
 #pragma once
 
+#include "store/board_facts.h"
 #include "store/run_store.h"
 #include "store/text_table.h"
 
@@ -14,11 +15,9 @@ enum class Format : std::uint8_t { Table, Json, Csv, Markdown };
 
 /// Table: aligned columns for a terminal of width `columns`; 0: no limit. Json: schema
 /// "winnow.leaderboard", version 2. Csv: RFC 4180, rows only. The rows of a group are followed by
-/// its `baselines` and its `gpu_spreads`.
+/// its `facts`.
 std::string format_leaderboard(const std::vector<LeaderboardRow>& rows, Format format,
-                               const std::vector<BaselineStanding>& baselines = {},
-                               const std::vector<GpuSpread>& gpu_spreads = {},
-                               std::size_t columns = table_columns());
+                               const BoardFacts& facts = {}, std::size_t columns = table_columns());
 
 /// Exports the candidates of a run: leaderboard, verdict counts, and every candidate with its
 /// verdict, detail, cases and kernel file. A hidden case has only its verdict. Prompts, replies and

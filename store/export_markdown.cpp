@@ -95,7 +95,9 @@ std::string export_markdown(const json& document) {
   const json& board = document.at("leaderboard");
   text += board_text({{"rows", board},
                       {"baselines", document.at("baselines")},
-                      {"gpu_spreads", document.at("gpu_spreads")}},
+                      {"gpu_spreads", document.at("gpu_spreads")},
+                      {"summaries", document.at("summaries")},
+                      {"not_ranked", document.at("not_ranked")}},
                      Format::Markdown, 0);
   text += "\n## Verdicts\n\n" + verdicts_table(document.at("verdict_counts"));
   text += "\n## Candidates\n\n" + candidates_table(document.at("candidates"));

@@ -176,7 +176,7 @@ TEST(FormatLeaderboard, FitsTheTerminal) {
   later.device_name = long_row.device_name = "A CPU with a long name (32 cores, 2.9 GHz), 2 cores";
   const auto widest = [&](std::size_t columns) {
     std::size_t width = 0;
-    const std::string text = format_leaderboard({long_row, later}, Format::Table, {}, {}, columns);
+    const std::string text = format_leaderboard({long_row, later}, Format::Table, {}, columns);
     for (const std::string_view line : split_lines(text)) {
       width = std::max(width, display_width(line));
     }

@@ -38,7 +38,7 @@ std::vector<GpuSpread> spreads_of(const TestStore& t) {
 }
 
 std::string board_of(const TestStore& t, Format format) {
-  return format_leaderboard(t.store.leaderboard({}), format, {}, spreads_of(t), 0);
+  return format_leaderboard(t.store.leaderboard({}), format, {{}, spreads_of(t), {}, {}}, 0);
 }
 
 // Times of four GPUs of a host with H100s, in microseconds: axpy, gemm_f16 and row_softmax.

@@ -47,6 +47,16 @@ std::string author_at(const json& document) {
   return !model.empty() ? model : origin == "person" ? text_at(document, "run") : origin;
 }
 
+std::string minute_text(std::string time) {
+  constexpr std::size_t kMinutes = 16;
+  constexpr std::size_t kSeparator = 10;
+  if (time.size() > kMinutes && time[kSeparator] == 'T') {
+    time.resize(kMinutes);
+    time[kSeparator] = ' ';
+  }
+  return time;
+}
+
 void put_versus(json& document, std::string_view versus) {
   if (versus != tasks::kVersusBaseline) {
     document["speedup_versus"] = versus;

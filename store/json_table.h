@@ -30,6 +30,9 @@ std::string parameters_at(const nlohmann::json& document);
 /// in a run with the person's name.
 std::string author_at(const nlohmann::json& document);
 
+/// "2026-11-20T09:44:26.123Z" as "2026-11-20 09:44".
+std::string minute_text(std::string time);
+
 /// Adds the member "speedup_versus" to a document with speedups, unless they are against
 /// baseline.cu.
 void put_versus(nlohmann::json& document, std::string_view versus);

@@ -87,22 +87,25 @@ bool same_group(const LeaderboardRow& a, const LeaderboardRow& b) {
          a.device_name == b.device_name && !ranked_apart;
 }
 
-json leaderboard_json(const std::vector<LeaderboardRow>& rows,
-                      const std::vector<BaselineStanding>& baselines,
-                      const std::vector<GpuSpread>& gpu_spreads) {
-  json document{{"schema", "winnow.leaderboard"},
-                {"version", 2},
-                {"rows", json::array()},
-                {"baselines", json::array()},
-                {"gpu_spreads", json::array()}};
+json leaderboard_json(const std::vector<LeaderboardRow>& rows, const BoardFacts& facts) {
+  json document{{"schema", "winnow.leaderboard"}, {"version", 2},
+                {"rows", json::array()},          {"baselines", json::array()},
+                {"gpu_spreads", json::array()},   {"summaries", json::array()},
+                {"not_ranked", json::array()}};
   for (const LeaderboardRow& row : rows) {
     document["rows"].push_back(row_json(row));
   }
-  for (const BaselineStanding& standing : baselines) {
+  for (const BaselineStanding& standing : facts.baselines) {
     document["baselines"].push_back(standing_json(standing));
   }
-  for (const GpuSpread& spread : gpu_spreads) {
+  for (const GpuSpread& spread : facts.gpu_spreads) {
     document["gpu_spreads"].push_back(spread_json(spread));
+  }
+  for (const BoardSummary& summary : facts.summaries) {
+    document["summaries"].push_back(summary_json(summary));
+  }
+  for (const LeftOutKernel& kernel : facts.left_out) {
+    document["not_ranked"].push_back(left_out_json(kernel));
   }
   return document;
 }
@@ -118,9 +121,8 @@ std::string csv_text(const json& documents, std::string_view names) {
 }
 
 std::string format_leaderboard(const std::vector<LeaderboardRow>& rows, Format format,
-                               const std::vector<BaselineStanding>& baselines,
-                               const std::vector<GpuSpread>& gpu_spreads, std::size_t columns) {
-  const json document = leaderboard_json(rows, baselines, gpu_spreads);
+                               const BoardFacts& facts, std::size_t columns) {
+  const json document = leaderboard_json(rows, facts);
   if (format == Format::Table || format == Format::Markdown) {
     return board_text(document, format, columns);
   }

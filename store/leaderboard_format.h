@@ -1,5 +1,6 @@
 #pragma once
 
+#include "store/board_facts.h"
 #include "store/run_store.h"
 
 #include <string>
@@ -14,9 +15,7 @@ namespace winnow::store {
 bool same_group(const LeaderboardRow& a, const LeaderboardRow& b);
 
 /// The document of a leaderboard, schema "winnow.leaderboard", version 2.
-nlohmann::json leaderboard_json(const std::vector<LeaderboardRow>& rows,
-                                const std::vector<BaselineStanding>& baselines,
-                                const std::vector<GpuSpread>& gpu_spreads = {});
+nlohmann::json leaderboard_json(const std::vector<LeaderboardRow>& rows, const BoardFacts& facts);
 
 /// CSV with the members `names` of each document: "task device rank".
 std::string csv_text(const nlohmann::json& documents, std::string_view names);

@@ -35,7 +35,7 @@ struct VersusStore : TestStore {
 
   std::string board(Format format) const {
     const auto rows = store.leaderboard({});
-    return format_leaderboard(rows, format, store.baseline_standings(rows));
+    return format_leaderboard(rows, format, board_facts(store, {}, rows));
   }
 
   RowId task_with_baseline;

@@ -49,12 +49,12 @@ ExitCode leaderboard(const LeaderboardCommand& command) {
   store.require_known(query);
   const auto rows = store.leaderboard(query);
   const store::Format format = command.json ? store::Format::Json : formats().at(command.format);
-  if (rows.empty() && format == store::Format::Table) {
+  const store::BoardFacts facts = store::board_facts(store, query, rows);
+  if (rows.empty() && facts.left_out.empty() && format == store::Format::Table) {
     std::cerr << store.why_nobody_is_ranked(query) << '\n';
     return ExitCode::Done;
   }
-  std::cout << store::format_leaderboard(rows, format, store.baseline_standings(rows),
-                                         store.gpu_spreads(rows));
+  std::cout << store::format_leaderboard(rows, format, facts);
   return ExitCode::Done;
 }
 

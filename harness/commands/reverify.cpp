@@ -200,8 +200,8 @@ ExitCode reverify(const ReverifyCommand& command) {
     std::cerr << "interrupted; what was judged before is stored\n";
   }
   const std::vector<store::LeaderboardRow> now = store.leaderboard(query);
-  std::cout << store::format_leaderboard(now, store::Format::Table, store.baseline_standings(now),
-                                         store.gpu_spreads(now));
+  std::cout << store::format_leaderboard(now, store::Format::Table,
+                                         store::board_facts(store, query, now));
   return verification.exit_code();
 }
 

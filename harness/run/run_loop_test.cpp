@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "harness/run/run_report.h"
 #include "harness/run/testing/run_loop_fixture.h"
 
 #include <fmt/format.h>
@@ -70,6 +71,24 @@ TEST_F(RunLoopTest, HiddenShapesDecideWhoLeads) {
   EXPECT_THAT(ranked, testing::ElementsAre(2.5, 2.0, 1.0));
   EXPECT_THAT(account(), testing::HasSubstr("a best 2 previous 3 of 3"))
       << "not 3, which is faster";
+  const std::string board = run_leaderboard(store, store.runs().front().name);
+  EXPECT_THAT(board,
+              testing::HasSubstr("3.00x as fast as baseline.cu (no interval): not promoted"));
+}
+
+TEST_F(RunLoopTest, TheEndOfARunWithoutAFinalOffersOne) {
+  tasks_.resize(1);
+  config_.proposals = 1;
+  config_.finalists = 0;
+  ScriptedModel endpoint(
+      [&](const ModelRequest&) { return test::ok_reply(test::reply_text("correct", 2.0, 2.0)); });
+  EXPECT_EQ(session(endpoint).end, End::Finished);
+  const RunStore store(store_path(), RunStore::Mode::ReadOnly);
+  const std::string run = store.runs().front().name;
+  const std::string board = run_leaderboard(store, run);
+  EXPECT_THAT(board, testing::HasSubstr("no final yet"));
+  EXPECT_THAT(board, testing::HasSubstr("winnow reverify --task a --device"));
+  EXPECT_THAT(board, testing::HasSubstr(" --run " + run + " --store"));
 }
 
 TEST_F(RunLoopTest, EveryCrashResumesToTheSameEnd) {

@@ -97,10 +97,10 @@ std::string run_leaderboard(const store::RunStore& store, const std::string& run
   query.run = run;
   query.top = kRowsShown;
   const auto rows = store.leaderboard(query);
-  return rows.empty()
+  const store::BoardFacts facts = store::board_facts(store, query, rows);
+  return rows.empty() && facts.left_out.empty()
              ? store.why_nobody_is_ranked(query) + "\n"
-             : store::format_leaderboard(rows, store::Format::Table, store.baseline_standings(rows),
-                                         store.gpu_spreads(rows));
+             : store::format_leaderboard(rows, store::Format::Table, facts);
 }
 
 std::string earnings_table(const RunOutcome& outcome, const RunConfig& config) {

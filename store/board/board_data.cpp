@@ -211,15 +211,15 @@ private:
     return true;
   }
 
+  /// The folder of the store stays on this machine.
+  std::string store_name() const { return to_valid_utf8(database_.path().filename().string()); }
+
   /// The rows of `leaderboard --json` without the names of their members.
   void read_leaderboard() {
     LeaderboardQuery query = options_.query;
     query.top = top_;
     const std::vector<LeaderboardRow> rows = store_.leaderboard(query);
-    const json facts =
-        leaderboard_json({}, store_.baseline_standings(rows), store_.gpu_spreads(rows));
-    baselines_ = facts["baselines"];
-    gpu_spreads_ = facts["gpu_spreads"];
+    facts_ = leaderboard_json({}, board_facts(store_, query, rows, store_name()));
     leaderboard_ = R"({"columns":)" + json_line(leaderboard_columns()) + R"(,"rows":[)";
     for (std::size_t begin = 0; begin < rows.size(); begin += kSlice) {
       const auto first = rows.begin() + static_cast<std::ptrdiff_t>(begin);
@@ -380,13 +380,15 @@ private:
             {"version", 1},
             {"made_at", utc_now()},
             {"winnow", options_.winnow_version},
-            {"store", to_valid_utf8(database_.path().filename().string())},
+            {"store", store_name()},
             {"with_prompts", options_.with_prompts},
             {"live_version", options_.live_version.empty() ? json() : json(options_.live_version)},
             {"max_bytes", options_.max_bytes},
             {"dropped", dropped_},
-            {"baselines", baselines_},
-            {"gpu_spreads", gpu_spreads_},
+            {"baselines", facts_.at("baselines")},
+            {"gpu_spreads", facts_.at("gpu_spreads")},
+            {"summaries", facts_.at("summaries")},
+            {"not_ranked", facts_.at("not_ranked")},
             {"verdict_counts", verdict_counts_}};
   }
 
@@ -446,7 +448,7 @@ private:
   std::int64_t top_ = 0;
   Selection selection_;
   std::set<RowId> placed_;
-  json baselines_, gpu_spreads_;
+  json facts_;                    ///< what a leaderboard's document has beside its rows
   std::set<std::string> kernels_; ///< of the candidates that are shown
   json verdict_counts_;
   std::string leaderboard_, candidate_rows_, shapes_, profiles_, races_, runs_;

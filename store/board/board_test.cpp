@@ -61,7 +61,7 @@ json leaderboard_of(const RunStore& store) {
   LeaderboardQuery query;
   query.top = 0;
   const auto rows = store.leaderboard(query);
-  return leaderboard_json(rows, store.baseline_standings(rows));
+  return leaderboard_json(rows, {store.baseline_standings(rows), {}, {}, {}});
 }
 
 void expect_equal_to_leaderboard(const RunStore& store) {

@@ -9,6 +9,7 @@ import tempfile
 import time
 import unittest
 import urllib.request
+from xml.etree import ElementTree
 
 import browser
 
@@ -23,10 +24,14 @@ def winnow(*arguments):
     subprocess.run([WINNOW, *map(str, arguments)], cwd=SOURCES, check=True, capture_output=True, timeout=300)
 
 
+def leaderboard_document(store):
+    board = subprocess.run([WINNOW, "leaderboard", "--json", "--top", "0", "--store", str(store)], check=True, capture_output=True)
+    return json.loads(board.stdout)
+
+
 def leaderboard(store):
     """The rows of all boards."""
-    board = subprocess.run([WINNOW, "leaderboard", "--json", "--top", "0", "--store", str(store)], check=True, capture_output=True)
-    return json.loads(board.stdout)["rows"]
+    return leaderboard_document(store)["rows"]
 
 
 class BoardTest(unittest.TestCase):
@@ -100,6 +105,106 @@ class BoardTest(unittest.TestCase):
         self.assertEqual(self.column("kernel"), [f"#{row['candidate_id']}" for row in rows])
         self.assertEqual(self.column("speedup"), [f"{row['speedup']:.2f}x" for row in rows])
 
+    def text(self, css="#main"):
+        return self.browser.run("return document.querySelector(arguments[0])?.textContent ?? null", css)
+
+    def copy_of_the_store(self, name, script):
+        """The page of a copy that the script has changed, and the copy."""
+        other = self.store.with_name(name + ".db")
+        with sqlite3.connect(self.store) as source, sqlite3.connect(other) as database:
+            source.backup(database)
+            database.executescript(script)
+        page = other.with_suffix(".html")
+        winnow("export", "html", "--store", other, "--output", page)
+        return page, other
+
+    def test_the_board_gives_the_answers_of_the_leaderboard(self):
+        self.go("#/board?board=0")
+        summary = leaderboard_document(self.store)["summaries"][0]
+        self.assertIsNotNone(summary["final_at"])
+        shown = self.browser.run("return [...document.querySelectorAll('.answers dt')].map(e => [e.textContent, e.nextSibling.textContent])")
+        self.assertEqual([question for question, _ in shown], [a["question"] for a in summary["answers"]])
+        for (_, shown_answer), answer in zip(shown, summary["answers"]):
+            self.assertIn(answer["answer"], shown_answer)
+        self.assertIn(f"winnow export kernel {summary['leader']} axpy-{summary['leader']} --store {self.store.name}", self.text(".answers"))
+        self.assertNotIn("no final", self.text())
+
+    def test_a_board_without_a_final_says_so(self):
+        page, _ = self.copy_of_the_store("open", "DELETE FROM sitting_rows; DELETE FROM sittings;")
+        self.load(page)
+        self.assertIn("No board has a final yet", self.text())
+        self.go("#/board?board=0")
+        self.assertIn("no final yet", self.text(".answers"))
+        self.assertIn("winnow reverify --task axpy --device cpu --store open.db", self.text(".answers"))
+        leader = self.browser.run("return boards[0].first.candidate_id")
+        self.go(f"#/candidate?id={leader}")
+        self.assertIn("no final yet", self.text())
+
+    def test_a_correct_kernel_without_a_rank_is_listed_with_its_reason(self):
+        kernel = next(row for row in self.rows if row["origin"] == "model")
+        page, store = self.copy_of_the_store("left_out", f"""
+          DELETE FROM sitting_rows; DELETE FROM sittings;
+          DELETE FROM standings WHERE kernel_file_id = (SELECT kernel_file_id FROM candidates WHERE id = {kernel['candidate_id']});
+          UPDATE evaluations SET promoted = 0 WHERE candidate_id IN (SELECT id FROM candidates WHERE kernel_file_id =
+            (SELECT kernel_file_id FROM candidates WHERE id = {kernel['candidate_id']}));""")
+        left_out = [k for k in leaderboard_document(store)["not_ranked"] if k["task"] == kernel["task"]]
+        self.assertIn(kernel["digest"], [k["digest"] for k in left_out])
+        self.load(page, "#/board?board=" + self.board_of(page, kernel["task"]))
+        self.assertEqual(self.column("kernel", "left-out-rows"), [f"#{k['candidate_id']}" for k in left_out])
+        self.assertEqual(self.column("why", "left-out-rows"), [k["reason"] for k in left_out])
+
+    def board_of(self, page, task):
+        self.load(page)
+        return self.browser.run("return boards.find(b => b.first.task === arguments[0]).key", task)
+
+    def downloaded(self, css):
+        """What a click on this button saves: [name, text]."""
+        self.browser.run("""
+          window.saved = null;
+          HTMLAnchorElement.prototype.click = function () { const name = this.download; blob.text().then(text => { window.saved = [name, text]; }); };
+          let blob; URL.createObjectURL = b => { blob = b; return 'blob:none'; };
+          document.querySelector(arguments[0]).click()""", css)
+        for _ in range(100):
+            saved = self.browser.run("return window.saved")
+            if saved:
+                return saved
+            time.sleep(0.05)
+        return self.fail("nothing was saved")
+
+    def test_the_kernel_can_be_downloaded(self):
+        self.go("#/board?board=0")
+        leader = self.browser.run("return boards[0].first.candidate_id")
+        with sqlite3.connect(self.store) as database:
+            text, = database.execute("SELECT k.text FROM candidates AS c JOIN kernel_files AS k ON k.id = c.kernel_file_id WHERE c.id = ?", (leader,)).fetchone()
+        self.assertEqual(self.downloaded(".answers button"), [f"axpy-{leader}.cu", text])
+
+    def test_a_chart_can_be_downloaded_as_svg(self):
+        self.go("#/board?board=0")
+        name, text = self.downloaded("button.svg")
+        self.assertTrue(name.endswith(".svg"), name)
+        root = ElementTree.fromstring(text)
+        self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")
+        self.assertNotIn("var(", text, "no style sheet of the page")
+        self.assertNotIn("href", text)
+        self.assertIn("baseline.cu", text)
+        self.assertGreater(len(root.findall(".//{http://www.w3.org/2000/svg}circle")), 0)
+
+    def test_narrow_pages_show_every_column(self):
+        self.browser.emulate_width(390)
+        try:
+            for page in PAGES:
+                self.go("#/" + page)
+                wide = self.browser.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+                self.assertLessEqual(wide, 0, f"{page} is wider than the window")
+                hidden = self.browser.run("""return [...document.querySelectorAll('main .scroll')].filter(box => box.scrollWidth > box.clientWidth + 1)
+                  .map(box => box.textContent.slice(0, 60))""")
+                self.assertEqual(hidden, [], f"tables of {page} that do not fit")
+                scaled = self.browser.run("""return [...document.querySelectorAll('figure > svg')].map(svg => svg.getBoundingClientRect().width / svg.getAttribute('width'))
+                  .filter(scale => scale < 0.85)""")
+                self.assertEqual(scaled, [], f"charts of {page} with small letters")
+        finally:
+            self.browser.emulate_width(None)
+
     def test_a_served_page_tells_about_newer_results(self):
         store = self.store.with_name("served.db")
         kernel = "tasks/catalogue/blas/axpy/baseline.cu"
@@ -154,6 +259,8 @@ class BoardTest(unittest.TestCase):
             expected = [self.mean(row[name], "x" if name == "speedup" else "") for row in rows]
             self.assertEqual(self.column(heading, "suite-rows"), expected, heading)
         self.assertEqual(self.column("rank", "suite-rows"), [f"={row['correct']['rank']}" for row in rows])
+        cut = self.browser.run("return [...document.querySelectorAll('main .scroll')].filter(box => box.scrollWidth > box.clientWidth + 1).length")
+        self.assertEqual(cut, 0, "at 1280 pixels every column is seen")
         self.assertEqual(self.column("device s", "suite-rows"), [f"{row['device_seconds']:.1f}" for row in rows])
         known = [row[name]["value"] is not None for row in rows for name in ("correct", "pass_at_1", "speedup")]
         self.draws_intervals_as_whiskers(page, sum(known))

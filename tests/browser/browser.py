@@ -84,6 +84,12 @@ class Browser:
         """The size of the page as PDF, in base64."""
         return len(self.call("POST", self.session + "/print", {}))
 
+    def emulate_width(self, width):
+        """The page in a window of so many pixels, which may be a phone's; None: as the browser is."""
+        command = "Emulation.setDeviceMetricsOverride" if width else "Emulation.clearDeviceMetricsOverride"
+        params = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": True} if width else {}
+        self.call("POST", self.session + "/goog/cdp/execute", {"cmd": command, "params": params})
+
     def emulate_print(self, on):
         """Whether the page has the style of paper."""
         command = {"cmd": "Emulation.setEmulatedMedia", "params": {"media": "print" if on else ""}}

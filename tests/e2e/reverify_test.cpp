@@ -54,6 +54,8 @@ protected:
 TEST_F(Final, OrdersTheBoardsOfARunWhenItEnds) {
   const std::string& out = finished_run().out;
   EXPECT_NE(out.find("held-out"), std::string::npos) << out;
+  EXPECT_NE(out.find("sure: a final at "), std::string::npos) << out;
+  EXPECT_EQ(out.find("no final yet"), std::string::npos) << out;
   EXPECT_EQ(number(store_, "SELECT count(*) FROM sittings"), 2) << "one a task";
   EXPECT_EQ(number(store_,
                    "SELECT count(*) FROM leaderboard WHERE speedup > 0.12 AND (rank IS NULL "

@@ -13,6 +13,7 @@ pages.board = {
       h('span', {class: 'soft'}, `${rows.length} of ${b.rows.length} kernels`)));
     main.append(note(`Revision ${shortDigest(b.first.task_digest)} of the task, evaluator ${b.first.evaluator_version}. Search shapes: ${b.first.shapes.join('; ') || 'not stored'}.`));
     if (b.first.task_flags.length) main.append(note(`Flags of the task: ${b.first.task_flags.join('; ')}.`));
+    main.append(h('h3', {}, 'Which kernel to ship'), answers(b));
     const lines = [{at: 1, text: b.first.speedup_versus}, ...this.libraries(b).filter(l => l.relative_time).map(l => ({at: 1 / l.relative_time, text: `${l.name} ${l.version}`}))];
     whiskers(main, 'Speedup with its 95 % interval; an open circle has no interval, an arrow stands for a place further out. Point at a row, or click for its samples.',
       rows.slice(0, 40).map(p => whiskerRow(p, p.rank === null ? 'var(--grey)' : p.origin === 'model' ? hue(0) : hue(3))), {lines});
@@ -20,6 +21,7 @@ pages.board = {
     const all = this.columns(b), columns = filled(b.rows, all), empty = all.filter(c => !columns.includes(c)).map(c => c.name);
     main.append(table(rows, columns, {id: 'board-rows', sort: state.sort ?? '', onSort: sort => go(state, {sort})}));
     if (empty.length) main.append(note(`No row has a value for: ${empty.join(', ')}.`));
+    main.append(...leftOut(leftOutOf(b.first)));
     const notes = this.libraries(b);
     for (const s of board.gpu_spreads.filter(s => ofBoard(s, b))) main.append(note(`${s.note}: a smaller difference of two times can come from the GPUs. Compare speedups, which have both times from one GPU.`));
     if (notes.length) main.append(h('h3', {}, 'Libraries and frameworks'), table(notes, [

@@ -24,17 +24,17 @@ pages.candidate = {
     return facts([
       ['Verdict', h('span', {class: c.verdict === 'correct' ? null : 'bad'}, c.verdict + (c.stage && c.verdict !== 'correct' ? `, at stage ${c.stage}` : ''))],
       ['Why', c.verdict === 'correct' ? null : c.detail],
-      ['Rank', p ? rank(p) + (p.unranked ? ` (${p.unranked})` : '') + (p.tied ? ', shared: no race tells them apart' : '') : none],
+      ['Rank', p ? rank(p) + (p.unranked ? ` (${p.unranked})` : '') + (p.tied ? ', shared: no race tells them apart' : '') + (p.rank !== null && p.flag ? '; no final yet, so the order is provisional' : '') : none],
       ['Speedup', p ? `${speed(p.speedup)}, 95 %: ${bounds(p)}` : `${speed(c.speedup)}, 95 %: ${bounds(c)}`],
       ['When judged', p && known(c.speedup) && p.speedup !== c.speedup ? `${speed(c.speedup)}, 95 %: ${bounds(c)}; the final has the number above` : null],
       ['Held-out shapes', p && known(p.held_out_speedup) ? speed(p.held_out_speedup) : null],
       ['Time', time(p?.score_ns ?? c.score_ns)], ['Parameters', parameters(c.parameters) || none],
       ['Device', c.device_name ? `${c.device_name}, isolation ${c.isolation}, evaluator ${c.evaluator_version}` : 'not evaluated yet'],
-      ['Promoted', c.promoted === 0 ? 'no: correct, but slow on hidden shapes' : null]]);
+      ['Not ranked', board.not_ranked.find(k => k.candidate_id === c.candidate_id)?.reason],
+      ['Take it', board.summaries.filter(s => s.leader === c.candidate_id && c.origin !== 'baseline').slice(0, 1).map(s => command(s.export_command))[0]]]);
   },
   family(c) {
-    const children = candidates.filter(o => (o.parents ?? []).includes(c.candidate_id)).slice(0, 30);
-    const links = ids => ids.flatMap((id, i) => [i ? ', ' : '', toCandidate(id)]);
+    const children = candidates.filter(o => (o.parents ?? []).includes(c.candidate_id)).slice(0, 30), links = ids => ids.flatMap((id, i) => [i ? ', ' : '', toCandidate(id)]);
     const leader = boards.find(b => b.rows.includes(placeOf.get(c.candidate_id)))?.first;
     return facts([
       ['Run', `${runOf.get(c.run_id)?.run ?? '?'}${c.call_key ? ', call ' + c.call_key : ''}`],
@@ -76,8 +76,7 @@ pages.candidate = {
     for (const text of result.notes ?? []) main.append(note('Note: ' + text));
   },
   checks(main, result) {
-    const failed = result.cases.filter(k => k.verdict !== 'correct');
-    const tiny = result.cases.filter(k => k.shape_set === 'tiny');
+    const failed = result.cases.filter(k => k.verdict !== 'correct'), tiny = result.cases.filter(k => k.shape_set === 'tiny');
     main.append(h('h3', {}, 'Checks'), note([`tiny shapes: ${tiny.filter(k => k.verdict === 'correct').length} of ${tiny.length} correct`,
       ...result.hidden.map(k => `${k.shape_set} shapes (hidden): ${k.cases} ${k.verdict}`)].join('; ') + '.'));
     if (failed.length) main.append(table(failed, [{name: 'shape', value: k => k.shape}, {name: 'stage', value: k => k.stage}, {name: 'verdict', value: k => k.verdict},
@@ -87,16 +86,15 @@ pages.candidate = {
     const text = await part('kernels', c.candidate_id);
     main.append(h('h3', {}, 'Kernel file'));
     if (text === null) return main.append(note(c.verdict === 'bad_reply' || c.verdict === 'not_judged' ? 'The reply has no kernel file that was judged.' : 'The kernel file is not in this page. The store has it.'));
-    const other = byId.get(Number(state.diff));
-    const others = [c.parents?.[0] && [c.parents[0], `its parent, #${c.parents[0]}`], ...(c.parents ?? []).slice(1).map(id => [id, `#${id}`])].filter(Boolean);
+    main.append(h('div', {class: 'bar'}, downloadKernel(c), h('span', {class: 'soft'}, parameters(c.parameters) ? 'The parameters in the file have the values of its author; winnow export kernel writes those of the board.' : '')));
+    const other = byId.get(Number(state.diff)), others = [c.parents?.[0] && [c.parents[0], `its parent, #${c.parents[0]}`], ...(c.parents ?? []).slice(1).map(id => [id, `#${id}`])].filter(Boolean);
     if (others.length) main.append(h('div', {class: 'bar'}, choice('Show the difference to', 'diff', [['', 'nothing'], ...others], state)));
     main.append(other ? diffView(await part('kernels', other.candidate_id) ?? '', text) : codeView(text));
   },
   async conversation(main, c) {
     const talk = await part('conversations', c.candidate_id);
-    if (!talk) return;
-    for (const m of talk.messages) main.append(h('details', {}, h('summary', {}, `Prompt: ${m.role}`), h('pre', {}, m.text)));
-    main.append(h('details', {}, h('summary', {}, 'Reply'), h('pre', {}, talk.reply)));
+    for (const m of talk?.messages ?? []) main.append(h('details', {}, h('summary', {}, `Prompt: ${m.role}`), h('pre', {}, m.text)));
+    if (talk) main.append(h('details', {}, h('summary', {}, 'Reply'), h('pre', {}, talk.reply)));
   },
 };
 const conditions = k => k ? ': ' + [k.stopped_by && 'stopped: ' + k.stopped_by, k.median_clock_mhz && Math.round(k.median_clock_mhz) + ' MHz', k.temperature_c && k.temperature_c + ' \u00b0C', k.power_w && Math.round(k.power_w) + ' W',
@@ -110,7 +108,6 @@ const lightColumns = [
   {name: 'shape', value: s => s.shape}, {name: 'of light', num: true, cell: s => percent(s.speed_of_light?.fraction)}, {name: 'bound', cell: s => s.speed_of_light?.bound ?? s.no_speed_of_light ?? none},
   {name: 'limited by', wide: true, cell: s => (s.limiters ?? []).map(l => `${l.limiter}: ${l.because}`).join('; ') || none},
   {name: 'counters', wide: true, cell: s => Object.entries(s.counters?.counters ?? {}).filter(e => known(e[1]?.value)).map(([name, v]) => `${name} ${Number(v.value.toPrecision(4)).toLocaleString('en')}`).join(', ') || s.counters?.unavailable || none}];
-
 // ---- text of kernels ----
 const tokens = /(\/\/[^\n]*|\/\*[\s\S]*?\*\/)|("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|(^[ \t]*#[^\n]*)|\b(__global__|__device__|__shared__|__restrict__|__launch_bounds__|extern|template|typename|const|constexpr|static|inline|void|int|unsigned|float|double|bool|char|short|long|auto|struct|using|if|else|for|while|do|return|break|continue|switch|case|sizeof|namespace)\b/gm;
 const codeLimit = 4000; // lines; longer lines than 20,000 characters are cut
@@ -122,26 +119,23 @@ function codeLine(line, open) {
     at = m.index + m[0].length;
   }
   const rest = line.slice(at);
-  nodes.push(rest.length > 20000 ? rest.slice(0, 20000) + ` [... ${rest.length - 20000} more characters]` : rest);
-  return withMarks(nodes);
+  return withMarks([...nodes, rest.length > 20000 ? rest.slice(0, 20000) + ` [... ${rest.length - 20000} more characters]` : rest]);
 }
 /// The names of invisible marks stand out.
 const withMarks = nodes => nodes.flatMap(n => n instanceof Node ? [n] : visible(n).split(/(\u27e8U\+[0-9A-F]{4}\u27e9)/).map(t => /^\u27e8U/.test(t) ? h('span', {class: 'mark'}, t) : t));
 const codeTable = rows => h('div', {class: 'code', tabindex: 0}, h('table', {}, h('tbody', {}, rows)));
 function codeView(text) {
-  const lines = text.replace(/\n$/, '').split('\n');
+  const lines = text.replace(/\n$/, '').split('\n'), more = lines.length - codeLimit;
   const rows = lines.slice(0, codeLimit).map((line, i) => h('tr', {}, h('td', {class: 'line'}, i + 1), h('td', {}, codeLine(line))));
-  if (lines.length > codeLimit) rows.push(h('tr', {}, h('td'), h('td', {}, `[... ${lines.length - codeLimit} more lines]`)));
-  return codeTable(rows);
+  return codeTable(more > 0 ? [...rows, h('tr', {}, h('td'), h('td', {}, `[... ${more} more lines]`))] : rows);
 }
 /// The lines of both texts as [' ', '-' or '+', line], by their longest common subsequence.
 function lineDiff(before, after) {
-  const a = before.split('\n'), b = after.split('\n');
+  const a = before.split('\n'), b = after.split('\n'), middle = [];
   let head = 0, tail = 0;
   while (head < Math.min(a.length, b.length) && a[head] === b[head]) ++head;
   while (tail < Math.min(a.length, b.length) - head && a[a.length - 1 - tail] === b[b.length - 1 - tail]) ++tail;
   const x = a.slice(head, a.length - tail), y = b.slice(head, b.length - tail), width = y.length + 1;
-  const middle = [];
   if (x.length * y.length > 4e6) middle.push(...x.map(l => ['-', l]), ...y.map(l => ['+', l]));
   else {
     const best = new Uint16Array((x.length + 1) * width);
@@ -150,21 +144,18 @@ function lineDiff(before, after) {
     let i = 0, j = 0;
     while (i < x.length || j < y.length) {
       if (i < x.length && j < y.length && x[i] === y[j]) { middle.push([' ', x[i]]); ++i; ++j; }
-      else if (i < x.length && (j === y.length || best[(i + 1) * width + j] >= best[i * width + j + 1])) middle.push(['-', x[i++]]);
-      else middle.push(['+', y[j++]]);
+      else middle.push(i < x.length && (j === y.length || best[(i + 1) * width + j] >= best[i * width + j + 1]) ? ['-', x[i++]] : ['+', y[j++]]);
     }
   }
   return [...a.slice(0, head).map(l => [' ', l]), ...middle, ...a.slice(a.length - tail).map(l => [' ', l])];
 }
 function diffView(before, after) {
-  const lines = lineDiff(before, after), near = new Set();
+  const lines = lineDiff(before, after), near = new Set(), rows = [];
   lines.forEach((l, i) => { if (l[0] !== ' ') for (let k = -4; k <= 4; ++k) near.add(i + k); });
-  const rows = [];
   let one = 0, two = 0, skipped = 0;
   lines.forEach(([sign, line], i) => {
-    if (sign !== '+') ++one;
-    if (sign !== '-') ++two;
-    if (!near.has(i)) { ++skipped; return; }
+    one += sign !== '+', two += sign !== '-';
+    if (!near.has(i)) return void ++skipped;
     if (skipped) rows.push(h('tr', {}, h('td', {class: 'line'}, '\u22ee'), h('td', {class: 'line'}), h('td', {class: 't-c'}, `${skipped} equal lines`)));
     skipped = 0;
     rows.push(h('tr', {class: sign === '+' ? 'add' : sign === '-' ? 'del' : null}, h('td', {class: 'line'}, sign === '+' ? '' : one), h('td', {class: 'line'}, sign === '-' ? '' : two), h('td', {}, sign + ' ', codeLine(line))));

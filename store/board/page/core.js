@@ -1,7 +1,6 @@
 'use strict';
 // What all pages share: the data, elements, texts, the state in the fragment, and tables.
 const pages = {}; // name -> {title, draw(main, state)}; each file of a page adds its own
-
 const objects = table => table.rows.map(row => Object.fromEntries(table.columns.map((name, i) => [name, row[i]])));
 const board = JSON.parse(document.getElementById('board').textContent);
 const places = objects(board.leaderboard); // the rows of `winnow leaderboard --json`
@@ -18,17 +17,14 @@ for (const c of candidates) {
   c.task = taskOf.get(c.task_id)?.name ?? '?';
   c.by = author(c);
 }
-
 /// The model. The kernels of a person are in a run with the person's name.
 function author(c) {
   return c.model ?? (c.origin === 'person' ? runOf.get(c.run_id)?.run : null) ?? c.origin;
 }
-
 // Marks that change the direction of a text, and other invisible ones, are shown by their numbers.
 const hiddenMarks = /[\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u2028\u2029]/g;
 const markName = c => '\u27e8U+' + c.codePointAt(0).toString(16).toUpperCase().padStart(4, '0') + '\u27e9';
 const visible = text => String(text).replace(hiddenMarks, markName);
-
 /// An element with attributes and children. Texts become text nodes, so nothing in them is markup.
 function h(name, attributes, ...children) {
   const node = document.createElement(name);
@@ -41,7 +37,6 @@ function h(name, attributes, ...children) {
   }
   return node;
 }
-
 // ---- numbers as `winnow leaderboard` shows them ----
 const none = '\u2013';
 const known = x => x !== null && x !== undefined && Number.isFinite(x);
@@ -63,59 +58,50 @@ const geomean = list => list.length ? Math.exp(list.reduce((sum, x) => sum + Mat
 const groups = (list, key) => list.reduce((map, x) => map.set(key(x), [...(map.get(key(x)) ?? []), x]), new Map());
 const median = list => { const s = [...list].sort((a, b) => a - b), m = s.length >> 1; return s.length % 2 ? s[m] : (s[m - 1] + s[m]) / 2; };
 const shortDigest = d => (d ?? '').slice(0, 8);
-
 // ---- the state: #/page?name=value&... ----
 function readState() {
   const [page, query] = location.hash.replace(/^#\/?/, '').split('?');
   return {page: pages[page] ? page : 'overview', ...Object.fromEntries(new URLSearchParams(query ?? ''))};
 }
 function link(state) {
-  const {page, ...rest} = state;
-  const query = new URLSearchParams(Object.entries(rest).filter(e => e[1] !== '' && e[1] !== null && e[1] !== undefined)).toString();
+  const {page, ...rest} = state, query = new URLSearchParams(Object.entries(rest).filter(e => e[1] !== '' && e[1] !== null && e[1] !== undefined)).toString();
   return '#/' + page + (query ? '?' + query : '');
 }
 const go = (state, change) => { location.hash = link({...state, ...change}); };
 const toCandidate = (id, text) => h('a', {href: link({page: 'candidate', id})}, text ?? '#' + id);
-
 // ---- the parts that are unpacked on demand ----
 const unpacked = new Map();
 async function unpack(index) {
   if (!unpacked.has(index)) {
-    if (typeof DecompressionStream === 'undefined') {
-      throw new Error('This browser has no DecompressionStream, so kernels and samples stay packed. A browser from 2023 or later shows them.');
-    }
-    const bytes = Uint8Array.from(atob(document.getElementById('chunk-' + index).textContent), c => c.charCodeAt(0));
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+    if (typeof DecompressionStream === 'undefined') throw new Error('This browser has no DecompressionStream, so kernels and samples stay packed. A browser from 2023 or later shows them.');
+    const bytes = Uint8Array.from(atob(document.getElementById('chunk-' + index).textContent), c => c.charCodeAt(0)), stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
     unpacked.set(index, JSON.parse(await new Response(stream).text()));
   }
   return unpacked.get(index);
 }
 /// What the document has of a candidate in a part; null: nothing.
 async function part(name, id) {
-  for (let i = 0; i < board.chunks.length; ++i) {
-    const chunk = board.chunks[i];
-    if (chunk.part === name && chunk.first <= id && id <= chunk.last) {
-      const value = (await unpack(i))[id];
-      if (value !== undefined) return value;
-    }
+  for (const [i, chunk] of board.chunks.entries()) {
+    const value = chunk.part === name && chunk.first <= id && id <= chunk.last ? (await unpack(i))[id] : undefined;
+    if (value !== undefined) return value;
   }
   return null;
 }
-
 // ---- tables and controls ----
 const rowsShown = 200;
 /// The columns in which some row has a value. Columns without `value` stay.
 const filled = (rows, columns) => columns.filter(c => !c.value || rows.some(row => ![null, undefined, '', 0].includes(c.value(row))));
+/// The attributes and the content of a cell.
+const labelled = (c, shown) => [{class: [c.num ? 'num' : c.wide ? 'wide' : '', [none, ''].includes(shown) ? 'none' : ''].join(' ').trim() || null, 'data-name': c.name}, shown];
 /// columns: {name, value(row), cell(row), num, wide}. `sort`: the name of a column, with - for falling.
 function table(rows, columns, {sort = '', onSort = null, now = null, id = null, limit = rowsShown} = {}) {
-  const falling = sort.startsWith('-'), by = sort ? columns.find(c => c.name === sort.replace(/^-/, '')) : null;
-  const sorted = by ? [...rows].sort((a, b) => compare(by.value(a), by.value(b), falling)) : rows;
+  const falling = sort.startsWith('-'), by = sort ? columns.find(c => c.name === sort.replace(/^-/, '')) : null, sorted = by ? [...rows].sort((a, b) => compare(by.value(a), by.value(b), falling)) : rows;
   const head = columns.map(c => h('th', {class: c.num ? 'num' : null, 'aria-sort': by === c ? (falling ? 'descending' : 'ascending') : null},
     onSort && c.value ? h('button', {tabindex: 0, on: {click: () => onSort((by === c) !== falling ? '-' + c.name : c.name)}},
       c.name + (by === c ? (falling ? ' \u2193' : ' \u2191') : '')) : c.name));
-  const body = h('tbody', {}, sorted.slice(0, limit).map(row => h('tr', {class: now?.(row) ? 'now' : null}, columns.map(c => h('td',
-    {class: c.num ? 'num' : c.wide ? 'wide' : null}, c.cell ? c.cell(row) : c.value(row) ?? none)))));
-  const box = h('div', {class: 'scroll'}, h('table', {id}, h('thead', {}, h('tr', {}, head)), body));
+  const body = h('tbody', {}, sorted.slice(0, limit).map(row => h('tr', {class: now?.(row) ? 'now' : null}, columns.map(c => h('td', ...labelled(c, c.cell ? c.cell(row) : c.value(row) ?? none))))));
+  const kind = [columns.length > 4 ? 'cards' : '', columns.length > 12 ? 'dense' : ''].join(' ').trim(); // cards: on a narrow page each row is a card
+  const box = h('div', {class: 'scroll'}, h('table', {id, class: kind || null}, h('thead', {}, h('tr', {}, head)), body));
   if (sorted.length <= limit) return box;
   const all = h('button', {class: 'plain', on: {click: () => whole.replaceWith(table(rows, columns, {sort, onSort, now, id, limit: Infinity}))}}, `Show all ${sorted.length}`);
   const whole = h('div', {}, box, h('p', {class: 'soft'}, `The first ${limit} of ${sorted.length} rows. `, all));
@@ -132,7 +118,6 @@ const choice = (label, name, values, state) => h('label', {}, label + ' ', h('se
     h('option', {value, selected: String(value) === String(state[name] ?? '')}, text ?? value))));
 const note = (text, type = 'soft') => h('p', {class: type}, text);
 const facts = list => h('dl', {}, list.filter(f => f[1] !== null && f[1] !== undefined && f[1] !== '').map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]));
-
 // ---- boards: the kernels that may be compared ----
 const boardKey = p => [p.task, p.device, p.device_name, p.task_digest, p.evaluator_version].join('\u0000');
 const boards = [...groups(places, boardKey).values()].map((rows, i) => ({key: String(i), rows, first: rows[0],

@@ -27,10 +27,10 @@ pages.models = {
     const {problems, flagged, rows, notes} = board.suite.comparison, against = board.suite.speedup_versus.join(' or ');
     main.append(h('h3', {}, `Suite ${board.suite.suite}`));
     if (!rows.length) return main.append(note('No run of this store has asked for a kernel of this suite as its tasks are now.', 'warn'));
-    const share = name => ({name: name.replace('pass_at_', 'pass@'), num: true, value: r => r[name].value, cell: r => mean(r[name], digits)});
+    const share = name => ({name: name.replace('pass_at_', 'pass@'), num: true, value: r => r[name].value, cell: r => words(mean(r[name], digits))});
     const place = name => ({name: 'rank', num: true, cell: r => rank(r[name])});
     main.append(table(rows, [{name: 'model', value: r => r.model}, {name: 'strategy', value: r => r.strategy}, {name: 'run', value: r => r.run + (r.status === 'finished' ? '' : ` (${r.status})`)},
-      share('correct'), place('correct'), {name: 'speedup', num: true, value: r => r.speedup.value, cell: r => mean(r.speedup, speed)}, place('speedup'), ...['fast_1', 'fast_2', 'pass_at_1', 'pass_at_5', 'pass_at_10', 'proficiency'].map(share),
+      share('correct'), place('correct'), {name: 'speedup', num: true, value: r => r.speedup.value, cell: r => words(mean(r.speedup, speed))}, place('speedup'), ...['fast_1', 'fast_2', 'pass_at_1', 'pass_at_5', 'pass_at_10', 'proficiency'].map(share),
       {name: 'calls', num: true, value: r => r.calls}, {name: 'tokens', num: true, value: r => r.prompt_tokens + r.completion_tokens || (known(r.dollars) ? 0 : 'unknown')}, {name: 'cost', num: true, cell: r => dollars(r.dollars)}, {name: 'device s', num: true, cell: r => r.device_seconds.toFixed(1)}], {id: 'suite-rows'}));
     main.append(note(`Means over ${problems} problems${flagged ? `; ${flagged} with a flag left out` : ''}: the best reply for each problem, speedups against ${against}. In brackets: the 95 % interval of a bootstrap over the problems. Rank: 1 + the number of rows that are surely better (p < 0.05); = is a tie. pass@k and proficiency need independent replies (best-of-n).`));
     for (const text of notes) main.append(note(text[0].toUpperCase() + text.slice(1) + '.', 'warn'));
@@ -65,5 +65,7 @@ pages.models = {
   },
 };
 const share = (m, p, sure) => m.list.filter(c => c.verdict === 'correct' && (sure ? value(c).speedup_low ?? value(c).speedup : value(c).speedup) > p).length / m.n;
+/// A text that breaks between its words only.
+const words = text => text === none ? none : h('span', {}, text.split(' ').map((t, i) => [i ? ' ' : '', h('span', {class: 'whole'}, t)]));
 /// A mean of the comparison with its interval.
 const mean = (m, text) => known(m.value) ? text(m.value) + (known(m.low) ? ` (${digits(m.low)}\u2013${digits(m.high)})` : '') : none;

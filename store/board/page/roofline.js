@@ -18,13 +18,11 @@ pages.roofline = {
   },
   picture(main, points) {
     const width = roomFor(main), height = 460, left = 76, shapes = [...new Set(points.map(q => q.s.shape))], tint = hues(shapes);
-    const stored = board.ceilings.filter(c => c.device_name === points[0].p.device_name).at(-1)?.content;
-    const kinds = new Set(points.map(q => q.light.rate_kind));
+    const stored = board.ceilings.filter(c => c.device_name === points[0].p.device_name).at(-1)?.content, kinds = new Set(points.map(q => q.light.rate_kind));
     const peaks = stored?.rates ? Object.entries(stored.rates).filter(e => kinds.has(e[0])).map(([kind, rate]) => ({kind, rate})) : [...groups(points.filter(q => q.light.rate > 0), q => q.light.rate_kind)].map(([kind, list]) => ({kind, rate: Math.max(...list.map(q => q.light.rate))}));
     const copies = stored?.bandwidth?.length ? [...groups(stored.bandwidth, w => w.level)].map(([level, list]) => ({level, rate: Math.max(...list.map(w => w.bytes_per_second))})) : [...groups(points.filter(q => q.light.copy_ns > 0), q => q.light.copy_level)].map(([level, list]) => ({level, rate: Math.max(...list.map(q => q.light.bytes / q.light.copy_ns * 1e9))}));
     const frame = chart(main, 'Rate by intensity. Diagonals: bandwidth of a copy; horizontals: peak rates. A click shows the kernel.', width, height, (svg, tell) => {
-      const ridges = peaks.flatMap(p => copies.map(c => p.rate / c.rate));
-      const x = logScale([...points.map(q => q.x), ...ridges].flatMap(v => [v / 2, v * 2]), [left, width - 20]);
+      const ridges = peaks.flatMap(p => copies.map(c => p.rate / c.rate)), x = logScale([...points.map(q => q.x), ...ridges].flatMap(v => [v / 2, v * 2]), [left, width - 20]);
       const y = logScale([...points.map(q => q.y), ...peaks.flatMap(p => [p.rate / 8, p.rate * 1.6])], [height - 48, 28]); // room for the diagonals
       axis(svg, x, 'bottom', height - 48, height - 76, 'operations a byte');
       axis(svg, y, 'left', left, width - 20 - left, 'operations a second', d3.format('.2~s'));

@@ -20,14 +20,14 @@ pages.shapes = {
     }
   },
   heat(main, rows, shapes, cell) {
-    const width = roomFor(main), left = 230, step = 22, wide = Math.min(190, (width - left - 10) / (shapes.length + 1)), top = 44;
-    chart(main, `Speedup by kernel and shape: blue is faster than ${rows[0].speedup_versus}, orange slower`, width, top + step * rows.length + 8, (svg, tell) => {
+    const room = roomFor(main), left = isNarrow(room) ? 124 : 230, step = 22, wide = Math.max(68, Math.min(190, (room - left - 10) / (shapes.length + 1))), top = 44, width = Math.max(room, left + 10 + wide * (shapes.length + 1));
+    const frame = chart(main, `Speedup by kernel and shape: blue is faster than ${rows[0].speedup_versus}, orange slower`, width, top + step * rows.length + 8, (svg, tell) => {
       const all = rows.flatMap(p => shapes.map(s => cell(p, s)?.speedup)).filter(known), reach = Math.max(1.05, ...all.map(v => Math.max(v, 1 / v)));
       const columns = [...shapes, null], number = (p, s) => s === null ? geomean(shapes.map(x => cell(p, x)?.speedup).filter(known)) : cell(p, s)?.speedup;
       const tint = v => v >= 1 ? 'var(--cool)' : 'var(--warm)', depth = v => 0.08 + 0.72 * Math.abs(Math.log(v)) / Math.log(reach);
-      columns.forEach((s, i) => svg.append('text').text(s === null ? 'geometric mean' : s.length * 6.3 > wide ? s.slice(0, Math.floor(wide / 6.5)) + '\u2026' : s).attr('x', left + wide * (i + .5)).attr('y', top - 10).attr('text-anchor', 'middle').append('title').text(s ?? ''));
+      columns.forEach((s, i) => svg.append('text').text(s === null ? (wide < 100 ? 'mean' : 'geometric mean') : fitted(s, wide)).attr('x', left + wide * (i + .5)).attr('y', top - 10).attr('text-anchor', 'middle').append('title').text(s ?? ''));
       const row = svg.selectAll('a').data(rows).join('a').attr('href', p => link({page: 'candidate', id: p.candidate_id})).attr('transform', (p, i) => `translate(0,${top + step * i})`);
-      row.append('text').attr('x', left - 10).attr('y', 15).attr('text-anchor', 'end').attr('class', 'ink').text(p => whiskerRow(p).label.slice(0, 34));
+      row.append('text').attr('x', left - 10).attr('y', 15).attr('text-anchor', 'end').attr('class', 'ink').text(p => fitted(whiskerRow(p)[isNarrow(room) ? 'short' : 'label'], left - 14));
       columns.forEach((s, i) => {
         const box = row.filter(p => known(number(p, s)));
         box.append('rect').attr('x', left + wide * i + 1).attr('y', 1).attr('width', wide - 2).attr('height', step - 2).attr('rx', 3).attr('fill', p => tint(number(p, s))).attr('fill-opacity', p => depth(number(p, s)) * .75)
@@ -35,5 +35,6 @@ pages.shapes = {
         box.append('text').attr('x', left + wide * (i + .5)).attr('y', 15).attr('text-anchor', 'middle').attr('class', 'ink').attr('pointer-events', 'none').text(p => speed(number(p, s)));
       });
     });
+    if (width > room) frame?.classList.add('whole-width');
   },
 };

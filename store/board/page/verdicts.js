@@ -22,7 +22,7 @@ pages.verdicts = {
     const bars = [...groups(rows, c => several ? `${c.task}, ${c.by}` : c.task)].map(([name, list]) => ({name, list, counts: groups(list, c => c.verdict)})).sort((a, b) => a.name.localeCompare(b.name)).slice(0, 60);
     const verdicts = [...new Set(rows.map(c => c.verdict))].sort((a, b) => (b === 'correct') - (a === 'correct') || a.localeCompare(b)), tint = verdictHues();
     if (!bars.length) return;
-    const width = roomFor(main), left = Math.min(280, width * .3), step = 22;
+    const width = roomFor(main), left = Math.min(280, width * (isNarrow(width) ? .42 : .3)), step = 22;
     const frame = chart(main, 'Candidates by verdict. A click lists them.', width, step * bars.length + 50, (svg, tell) => {
       const x = d3.scaleLinear().domain([0, Math.max(...bars.map(b => b.list.length))]).range([left, width - 20]);
       axis(svg, x, 'bottom', step * bars.length + 4, step * bars.length, 'candidates', whole, false);

@@ -1,0 +1,214 @@
+// The answers of a board as sentences and as JSON. Terminal, Markdown and page show the sentences.
+#include "base/text.h"
+#include "store/board_facts.h"
+#include "store/json_table.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::store {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kTiedShown = 6;
+
+json value_or_null(double value) {
+  return value > 0 ? json(value) : json();
+}
+
+json value_or_null(const std::string& value) {
+  return value.empty() ? json() : json(value);
+}
+
+std::string plural(std::int64_t count, const std::string& name) {
+  return fmt::format("{} {}{}", count, name, count == 1 ? "" : "s");
+}
+
+std::string author_of(const std::string& model, const std::string& origin, const std::string& run) {
+  return author_at(
+      {{"model", model.empty() ? json() : json(model)}, {"origin", origin}, {"run", run}});
+}
+
+std::string times_as_fast(double speedup, const std::string& rival, const tasks::Bounds& bounds) {
+  return fmt::format("{:.2f}x as fast as {} ", speedup, rival) +
+         (bounds.known() ? fmt::format("(95 %: {:.2f}-{:.2f})", bounds.low, bounds.high)
+                         : "(no interval)");
+}
+
+std::string ship_answer(const BoardSummary& board) {
+  const LeaderboardRow& leader = board.leader;
+  if (leader.candidate == 0) {
+    return "no kernel: none has a rank";
+  }
+  if (leader.origin == "baseline") {
+    return "no kernel: the task's own baseline leads";
+  }
+  const std::string parameters =
+      parameters_at({{"parameters", json::parse(leader.parameters, nullptr, false)}});
+  return fmt::format("candidate {} by {}{}", leader.candidate,
+                     author_of(leader.model, leader.origin, leader.run_name),
+                     parameters.empty() ? "" : ", " + parameters);
+}
+
+std::string tied_text(const BoardSummary& board, const char* because) {
+  if (!board.leader.is_tied) {
+    return "";
+  }
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(board.tied.size(), kTiedShown); ++i) {
+    names.push_back(std::to_string(board.tied[i]));
+  }
+  const std::string more = board.tied.size() > kTiedShown ? ", ..." : "";
+  return names.empty()
+             ? fmt::format("; others share its rank: {}", because)
+             : fmt::format("; candidate{} {}{} share{} its rank: {}", names.size() == 1 ? "" : "s",
+                           join(names, ", "), more, names.size() == 1 ? "s" : "", because);
+}
+
+/// Empty: the interval lies on one side of 1, or the leader is the baseline itself.
+std::string doubt_text(const LeaderboardRow& leader) {
+  const bool doubtful = leader.origin != "baseline" && leader.speedup_bounds.known() &&
+                        leader.speedup_bounds.low <= 1 && leader.speedup_bounds.high >= 1;
+  return doubtful ? fmt::format("; the interval of the speedup contains 1, so the kernel is not "
+                                "shown to be faster than {}",
+                                leader.speedup_versus)
+                  : "";
+}
+
+std::string sure_answer(const BoardSummary& board) {
+  if (board.final_at.empty()) {
+    return "no final yet, so this order is provisional: the leaders were not timed against each "
+           "other. A final does that:";
+  }
+  return "a final at " + minute_text(board.final_at) + " timed the leaders against each other" +
+         tied_text(board, "no race of the final tells them apart") + doubt_text(board.leader);
+}
+
+std::string against_answer(const BoardSummary& board) {
+  const LeaderboardRow& leader = board.leader;
+  const std::string other =
+      board.alternative.empty()
+          ? "no library or framework is timed here"
+          : fmt::format(
+                "{:.2f}x as fast as {}, the fastest library or framework that is timed here",
+                board.versus_alternative, board.alternative);
+  return times_as_fast(leader.speedup, leader.speedup_versus, leader.speedup_bounds) + "; " + other;
+}
+
+std::string limit_answer(const BoardSummary& board) {
+  constexpr double kPercent = 100;
+  return board.of_light > 0
+             ? fmt::format("{:.0f} % of the speed of light at the search shape with the least "
+                           "share; bound: {}",
+                           kPercent * board.of_light, board.bound)
+             : "not known: " + board.bound;
+}
+
+std::string dollars_answer(const CostToReach& cost) {
+  if (cost.calls_without_price == cost.calls) {
+    return "price unknown";
+  }
+  return fmt::format("{}${:.4f}{}", cost.calls_without_price > 0 ? "at least " : "", cost.dollars,
+                     cost.estimated_dollars > 0
+                         ? fmt::format(" and an estimated ${:.4f} that the provider did not count",
+                                       cost.estimated_dollars)
+                         : "");
+}
+
+std::string cost_answer(const BoardSummary& board) {
+  const CostToReach& cost = *board.cost;
+  return fmt::format(
+      "{}{}, {}, {:.1f} s of the device, in run {} up to this kernel", plural(cost.calls, "call"),
+      cost.calls_from_record > 0 ? fmt::format(" ({} from the record)", cost.calls_from_record)
+                                 : "",
+      dollars_answer(cost), cost.device_seconds, board.leader.run_name);
+}
+
+json answers_json(const BoardSummary& board) {
+  json answers = json::array();
+  const auto add = [&](const char* question, const std::string& answer,
+                       const std::string& command = {}) {
+    answers.push_back(
+        {{"question", question}, {"answer", answer}, {"command", value_or_null(command)}});
+  };
+  add("ship", ship_answer(board));
+  if (board.leader.candidate == 0) {
+    return answers;
+  }
+  add("sure", sure_answer(board), board.final_at.empty() ? board.final_command : "");
+  add("against", against_answer(board));
+  add("limit", limit_answer(board));
+  if (board.cost) {
+    add("cost", cost_answer(board));
+  }
+  if (board.leader.origin != "baseline") {
+    add("take it", "as a kernel file and as programs that need no Winnow:", board.export_command);
+  }
+  return answers;
+}
+
+json cost_json(const CostToReach& cost) {
+  const bool priced = cost.calls_without_price < cost.calls;
+  return {{"calls", cost.calls},
+          {"calls_from_record", cost.calls_from_record},
+          {"calls_without_price", cost.calls_without_price},
+          {"dollars", priced ? json(cost.dollars) : json()},
+          {"estimated_dollars", cost.estimated_dollars},
+          {"device_seconds", cost.device_seconds}};
+}
+
+} // namespace
+
+json summary_json(const BoardSummary& board) {
+  return {{"task", board.task},
+          {"task_digest", board.task_digest},
+          {"device", board.device},
+          {"device_name", board.device_name},
+          {"evaluator_version", board.evaluator_version},
+          {"leader", board.leader.candidate == 0 ? json() : json(board.leader.candidate)},
+          {"tied", board.tied},
+          {"final_at", value_or_null(board.final_at)},
+          {"of_light", value_or_null(board.of_light)},
+          {"bound", board.bound},
+          {"alternative", value_or_null(board.alternative)},
+          {"versus_alternative", value_or_null(board.versus_alternative)},
+          {"cost", board.cost ? cost_json(*board.cost) : json()},
+          {"final_command", board.final_command},
+          {"export_command", value_or_null(board.export_command)},
+          {"answers", answers_json(board)}};
+}
+
+json left_out_json(const LeftOutKernel& kernel) {
+  const bool known = kernel.speedup_bounds.known();
+  return {{"task", kernel.task},
+          {"task_digest", kernel.task_digest},
+          {"device", kernel.device},
+          {"device_name", kernel.device_name},
+          {"evaluator_version", kernel.evaluator_version},
+          {"candidate_id", kernel.candidate},
+          {"run_id", kernel.run},
+          {"run", kernel.run_name},
+          {"origin", kernel.origin},
+          {"model", value_or_null(kernel.model)},
+          {"digest", kernel.digest},
+          {"parameters", json::parse(kernel.parameters, nullptr, false)},
+          {"speedup", value_or_null(kernel.speedup)},
+          {"speedup_low", known ? json(kernel.speedup_bounds.low) : json()},
+          {"speedup_high", known ? json(kernel.speedup_bounds.high) : json()},
+          {"speedup_versus", kernel.speedup_versus},
+          {"reason", kernel.reason},
+          {"of", kernel.of},
+          {"note", fmt::format("candidate {} by {}{}: {}", kernel.candidate,
+                               author_of(kernel.model, kernel.origin, kernel.run_name),
+                               kernel.speedup > 0
+                                   ? ", " + times_as_fast(kernel.speedup, kernel.speedup_versus,
+                                                          kernel.speedup_bounds)
+                                   : "",
+                               kernel.reason)}};
+}
+
+} // namespace winnow::store

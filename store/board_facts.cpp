@@ -1,0 +1,220 @@
+// What a person asks a board: which kernel to ship, how sure that is, how far from the limit,
+// against what, at what cost, and how to take it.
+#include "store/board_facts.h"
+
+#include "base/text.h"
+#include "base/text/shell_word.h"
+#include "store/database.h"
+#include "store/leaderboard_format.h"
+#include "store/row_columns.h"
+
+#include <algorithm>
+#include <limits>
+#include <span>
+
+#include <fmt/format.h>
+
+namespace winnow::store {
+namespace {
+
+using BoardRows = std::span<const LeaderboardRow>;
+
+constexpr const char* kFinalTime =
+    "SELECT s.started_at FROM sittings AS s JOIN sitting_rows AS f ON f.sitting_id = s.id "
+    "WHERE f.rank IS NOT NULL AND f.kernel = ?1 AND s.device_name = ?2 "
+    "AND s.task_id = (SELECT task_id FROM candidates WHERE id = ?3) "
+    "AND (?4 = '' OR s.run_id = (SELECT id FROM runs WHERE name = ?4)) ORDER BY s.id DESC LIMIT 1";
+
+/// Counters of hidden shapes do not count.
+constexpr const char* kLight =
+    "SELECT json_extract(shape, '$.speed_of_light.fraction') AS fraction, "
+    "coalesce(json_extract(shape, '$.speed_of_light.bound'), "
+    "json_extract(shape, '$.no_speed_of_light'), '') AS bound "
+    "FROM (SELECT CASE s.type WHEN 'object' THEN s.value END AS shape "
+    "FROM evaluation_profiles AS p, json_each(p.content) AS s WHERE p.evaluation_id = ?) "
+    "WHERE json_extract(shape, '$.shape_id') LIKE 'search/%' "
+    "ORDER BY fraction IS NULL, fraction LIMIT 1";
+
+constexpr const char* kCalls =
+    "SELECT count(*) AS calls, count(x.served_from) AS calls_from_record, "
+    "coalesce(sum(x.price_unknown), 0) AS calls_without_price, total(x.paid_dollars) AS dollars, "
+    "total(x.unconfirmed_dollars) AS estimated_dollars FROM candidates AS c "
+    "JOIN model_calls AS m ON m.run_id = c.run_id AND m.task_id = c.task_id AND m.id <= c.call_id "
+    "JOIN call_costs AS x ON x.call_id = m.id WHERE c.id = ?";
+
+/// Up to the first full evaluation of the kernel, because another evaluator may judge it later.
+constexpr const char* kDeviceSeconds =
+    "SELECT total(v.seconds) AS seconds FROM candidates AS c "
+    "JOIN candidates AS o ON o.run_id = c.run_id AND o.task_id = c.task_id "
+    "JOIN evaluations AS v ON v.candidate_id = o.id WHERE c.id = ?1 AND v.id <= "
+    "(SELECT min(f.id) FROM evaluations AS f WHERE f.candidate_id = ?1 AND f.kernel = ?2 "
+    "AND coalesce(f.turns, 0) = 0)";
+
+constexpr const char* kLeftOut =
+    "SELECT t.name AS task, t.digest AS task_digest, e.device, e.device_name, e.evaluator_version, "
+    "c.id AS candidate, c.run_id AS run, r.name AS run_name, c.origin, "
+    "coalesce(m.model, '') AS model, k.digest, v.parameters, e.speedup, e.speedup_low, "
+    "e.speedup_high, substr(t.baseline_source, 1, 1) AS begin_of_baseline, count(*) OVER board AS "
+    "total, row_number() OVER (board ORDER BY "
+    "coalesce(e.speedup, 0) DESC, c.id) AS place FROM evaluations AS e "
+    "JOIN candidates AS c ON c.id = e.candidate_id JOIN runs AS r ON r.id = c.run_id "
+    "JOIN tasks AS t ON t.id = c.task_id JOIN variants AS v ON v.id = e.variant_id "
+    "JOIN kernel_files AS k ON k.id = c.kernel_file_id "
+    "LEFT JOIN model_calls AS m ON m.id = c.call_id "
+    "WHERE e.ordinal = 0 AND e.superseded_by IS NULL "
+    "AND e.verdict = (SELECT number FROM verdicts WHERE name = 'correct') "
+    "AND (e.promoted = 0 OR coalesce(e.speedup, 0) <= 0) "
+    "AND ?1 IN ('', r.name) AND ?2 IN ('', t.name) AND ?3 IN ('', e.device) "
+    "AND NOT EXISTS (SELECT 1 FROM leaderboard_groups AS g JOIN standings AS s "
+    "ON s.group_id = g.id AND s.kernel_file_id = c.kernel_file_id WHERE g.task_id = c.task_id "
+    "AND g.device = e.device AND g.device_name = e.device_name "
+    "AND coalesce(g.run_id, 0) = CASE ?1 WHEN '' THEN 0 ELSE c.run_id END) "
+    "AND NOT EXISTS (SELECT 1 FROM candidates AS b JOIN evaluations AS f ON f.candidate_id = b.id "
+    "AND f.ordinal = 0 AND f.superseded_by IS NULL WHERE b.kernel_file_id = c.kernel_file_id "
+    "AND b.task_id = c.task_id AND f.device_name = e.device_name AND f.verdict = e.verdict "
+    "AND b.id < c.id AND (?1 = '' OR b.run_id = c.run_id)) "
+    "WINDOW board AS (PARTITION BY t.id, e.device, e.device_name)";
+
+constexpr const char* kSlowElsewhere =
+    "not promoted: on hidden shapes it is more than 10 % slower than the kernel to beat, which is "
+    "the best one of that time or the baseline";
+
+class FactsReader {
+public:
+  FactsReader(const Database& database, const LeaderboardQuery& query, std::string store_name)
+      : database_(database), query_(query), store_name_(std::move(store_name)) {}
+
+  BoardSummary summary(BoardRows rows, const std::vector<BaselineStanding>& standings) const {
+    const LeaderboardRow& first = rows.front();
+    BoardSummary board;
+    board.task = first.task;
+    board.task_digest = first.task_digest;
+    board.device = first.device;
+    board.device_name = first.device_name;
+    board.evaluator_version = first.evaluator_version;
+    board.final_command = final_command(first);
+    if (first.rank == 0) {
+      return board;
+    }
+    board.leader = first;
+    for (const LeaderboardRow& row : rows.subspan(1)) {
+      if (row.rank == first.rank) {
+        board.tied.push_back(row.candidate);
+      }
+    }
+    board.final_at = first.flag.empty() ? final_time(first) : "";
+    board.export_command =
+        fmt::format("winnow export kernel {} {} --store {}", first.candidate,
+                    shell_word(fmt::format("{}-{}", first.task, first.candidate)), store_word());
+    set_light(board);
+    set_alternative(board, standings);
+    board.cost = cost(first);
+    return board;
+  }
+
+  std::vector<LeftOutKernel> left_out() const {
+    const std::int64_t most =
+        query_.top > 0 ? query_.top : std::int64_t{std::numeric_limits<std::int32_t>::max()};
+    Query select(database_, fmt::format("SELECT * FROM ({}) WHERE place <= ?4 "
+                                        "ORDER BY task, device, device_name, task_digest, place",
+                                        kLeftOut));
+    select.bind(query_.run, query_.task, query_.device, most);
+    std::vector<LeftOutKernel> kernels;
+    while (select.next()) {
+      LeftOutKernel& kernel = kernels.emplace_back();
+      WINNOW_READ_COLUMNS(select, kernel, task, task_digest, device, device_name, evaluator_version,
+                          candidate, run, run_name, origin, model, digest);
+      kernel.parameters = select.json_text("parameters");
+      kernel.speedup = select.real_or_zero("speedup");
+      kernel.speedup_bounds = read_bounds(select, "speedup");
+      kernel.speedup_versus = tasks::speedup_versus(select.text("begin_of_baseline"));
+      kernel.of = select.integer("total");
+      kernel.reason = kernel.speedup > 0 ? kSlowElsewhere : "not timed";
+    }
+    return kernels;
+  }
+
+private:
+  std::string store_word() const {
+    return shell_word(store_name_.empty() ? database_.path().string() : store_name_);
+  }
+
+  std::string final_command(const LeaderboardRow& row) const {
+    return fmt::format("winnow reverify --task {} --device {}{} --store {}", shell_word(row.task),
+                       shell_word(row.device),
+                       query_.run.empty() ? "" : " --run " + shell_word(query_.run), store_word());
+  }
+
+  std::string final_time(const LeaderboardRow& row) const {
+    Query select(database_, kFinalTime);
+    select.bind(row.kernel, row.device_name, row.candidate, query_.run);
+    return select.next() ? select.text("started_at") : "";
+  }
+
+  void set_light(BoardSummary& board) const {
+    Query select(database_, kLight);
+    if (select.bind(board.leader.evaluation).next()) {
+      board.of_light = select.real_or_zero("fraction");
+      board.bound = select.text("bound");
+    } else {
+      board.bound = board.device == "cpu" ? "Winnow runs CUDA C++ on fibers on a CPU, so a share "
+                                            "of the CPU's limit would say nothing"
+                                          : "the store has no profile of this kernel";
+    }
+  }
+
+  static void set_alternative(BoardSummary& board, const std::vector<BaselineStanding>& standings) {
+    double least = std::numeric_limits<double>::infinity();
+    for (const BaselineStanding& other : standings) {
+      const bool same = other.task == board.task && other.task_digest == board.task_digest &&
+                        other.device == board.device && other.device_name == board.device_name &&
+                        other.evaluator_version == board.evaluator_version;
+      if (same && other.agrees && other.relative_time > 0 && other.relative_time < least) {
+        least = other.relative_time;
+        board.alternative = other.name + (other.version.empty() ? "" : " " + other.version);
+        board.versus_alternative = board.leader.speedup * other.relative_time;
+      }
+    }
+  }
+
+  std::optional<CostToReach> cost(const LeaderboardRow& row) const {
+    if (row.origin != "model") {
+      return std::nullopt;
+    }
+    CostToReach cost;
+    Query calls(database_, kCalls);
+    calls.bind(row.candidate).next();
+    WINNOW_READ_COLUMNS(calls, cost, calls, calls_from_record, calls_without_price, dollars,
+                        estimated_dollars);
+    Query seconds(database_, kDeviceSeconds);
+    seconds.bind(row.candidate, row.kernel).next();
+    cost.device_seconds = seconds.real_or_zero("seconds");
+    return cost;
+  }
+
+  const Database& database_;
+  const LeaderboardQuery& query_;
+  std::string store_name_;
+};
+
+} // namespace
+
+BoardFacts board_facts(const RunStore& store, const LeaderboardQuery& query,
+                       const std::vector<LeaderboardRow>& rows, const std::string& store_name) {
+  BoardFacts facts{store.baseline_standings(rows), store.gpu_spreads(rows), {}, {}};
+  store.read([&](const Database& database) {
+    const FactsReader reader(database, query, store_name);
+    for (std::size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
+      end = begin + 1;
+      while (end < rows.size() && same_group(rows[end - 1], rows[end])) {
+        ++end;
+      }
+      facts.summaries.push_back(
+          reader.summary(BoardRows(rows).subspan(begin, end - begin), facts.baselines));
+    }
+    facts.left_out = reader.left_out();
+  });
+  return facts;
+}
+
+} // namespace winnow::store

@@ -1,0 +1,69 @@
+#pragma once
+
+#include "store/run_store.h"
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace winnow::store {
+
+/// What was spent in the leader's run on its task until the leader was judged.
+struct CostToReach {
+  std::int64_t calls = 0;             ///< up to the call that wrote the leader
+  std::int64_t calls_from_record = 0; ///< part of `calls`: answered from a record, free
+  std::int64_t calls_without_price = 0;
+  double dollars = 0;           ///< of the calls with a known price
+  double estimated_dollars = 0; ///< on top: of requests that the provider did not count
+  double device_seconds = 0;
+};
+
+/// What a person asks a board.
+struct BoardSummary {
+  std::string task, task_digest, device, device_name; ///< with the evaluator: the board
+  std::int64_t evaluator_version = 0;
+  LeaderboardRow leader;   ///< the first row with a rank; candidate 0: there is none
+  std::string final_at;    ///< when the board's newest final began; empty: it has none
+  std::vector<RowId> tied; ///< other candidates with the leader's rank
+  double of_light = 0;     ///< least share of the speed of light at a search shape; 0: unknown
+  std::string bound;       ///< what the limit is: "DRAM's peak"; or why it is unknown
+  std::string alternative; ///< the fastest library or framework with its version; empty: none
+  double versus_alternative = 0;   ///< speedup of the leader over `alternative`
+  std::optional<CostToReach> cost; ///< nullopt: no model wrote the leader
+  std::string final_command;       ///< holds a final of this board
+  std::string export_command;      ///< writes the leader as a program; empty: there is no leader
+};
+
+/// A correct kernel that has no place on its board.
+struct LeftOutKernel {
+  std::string task, task_digest, device, device_name;
+  std::int64_t evaluator_version = 0;
+  RowId candidate = 0, run = 0;
+  std::string run_name, origin, model, digest;
+  std::string parameters; ///< a JSON object
+  double speedup = 0;     ///< 0: not timed
+  tasks::Bounds speedup_bounds;
+  std::string speedup_versus = std::string(tasks::kVersusBaseline); ///< tasks::speedup_versus()
+  std::string reason;
+  std::int64_t of = 0; ///< how many kernels of this task and device are left out
+};
+
+/// What stands beside the rows of boards.
+struct BoardFacts {
+  std::vector<BaselineStanding> baselines;
+  std::vector<GpuSpread> gpu_spreads;
+  std::vector<BoardSummary> summaries;
+  std::vector<LeftOutKernel> left_out;
+};
+
+/// `rows`: what store.leaderboard(query) returned. Commands name the store `store_name`; empty: by
+/// its path. Of the kernels that are left out it has query.top for each task and device; 0: all.
+BoardFacts board_facts(const RunStore& store, const LeaderboardQuery& query,
+                       const std::vector<LeaderboardRow>& rows, const std::string& store_name = {});
+
+/// As members of "summaries" and "not_ranked" of a leaderboard's document.
+nlohmann::json summary_json(const BoardSummary& summary);
+nlohmann::json left_out_json(const LeftOutKernel& kernel);
+
+} // namespace winnow::store
