@@ -12,6 +12,7 @@
 #include "evaluators/selftest/selftest.h"
 #include "evaluators/timing/physical_floor.h"
 #include "evaluators/workers.h"
+#include "tasks/baseline.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -47,7 +48,7 @@ void add(Best& best, double ns, const std::string& by) {
 }
 
 std::vector<fs::path> files_of(const tasks::Task& task, const fs::path& kernels) {
-  std::vector<fs::path> files = evaluators::honest_files(task.folder);
+  std::vector<fs::path> files = evaluators::honest_files(task);
   std::error_code none;
   for (const fs::directory_entry& entry : fs::directory_iterator(kernels, none)) {
     if (entry.path().stem().string().starts_with(task.name + "_")) {
@@ -57,11 +58,12 @@ std::vector<fs::path> files_of(const tasks::Task& task, const fs::path& kernels)
   return files;
 }
 
-BestTimes best_times(const tasks::Task& task, const fs::path& kernels,
+BestTimes best_times(tasks::Task task, const fs::path& kernels,
                      const std::shared_ptr<evaluators::DeviceHost>& host,
                      const evaluators::EvaluationOptions& options) {
   constexpr std::size_t kMostBytes = std::size_t{1} << 20;
   BestTimes best;
+  tasks::take_baseline_of(task, host->device.kind);
   evaluators::Evaluator evaluator(task, host, options);
   for (const fs::path& file : files_of(task, kernels)) {
     const std::string name = file.filename().string();
@@ -75,7 +77,7 @@ BestTimes best_times(const tasks::Task& task, const fs::path& kernels,
     for (const tasks::CaseResult& timed : result.cases) {
       if (timed.stage == tasks::Stage::Time) {
         add(best[timed.shape_id], timed.median_ns, name);
-        add(best[timed.shape_id], timed.baseline_median_ns, "baseline.cu");
+        add(best[timed.shape_id], timed.baseline_median_ns, tasks::baseline_file(task));
         for (const tasks::LibraryTiming& library : timed.libraries) {
           add(best[timed.shape_id], library.median_ns, library.name);
         }

@@ -1,6 +1,7 @@
 #include "remote/canary.h"
 
 #include "base/random_bits.h"
+#include "tasks/baseline.h"
 #include "tasks/source/kernel_bodies.h"
 
 #include <cmath>
@@ -18,8 +19,11 @@ constexpr std::string_view kReturn = " if (blockDim.x > 0) { return; }";
 
 } // namespace
 
-std::optional<Canary> canary_like(const evaluators::EvaluationRequest& request, CanaryKind kind) {
-  const std::string& baseline = request.task->baseline;
+std::optional<Canary> canary_like(const evaluators::EvaluationRequest& request, CanaryKind kind,
+                                  std::string_view device_kind) {
+  tasks::Task task = *request.task;
+  tasks::take_baseline_of(task, device_kind);
+  const std::string& baseline = task.baseline;
   if (baseline.empty()) {
     return std::nullopt;
   }

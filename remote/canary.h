@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace winnow::remote {
 
@@ -20,8 +21,10 @@ enum class CanaryKind : std::uint8_t {
   Timing ///< that it times rightly: the kernel is the task's baseline
 };
 
-/// A canary of the request's task. nullopt: the task has no baseline.cu to make canaries of.
-std::optional<Canary> canary_like(const evaluators::EvaluationRequest& request, CanaryKind kind);
+/// A canary of the request's task for a worker with this kind of device. nullopt: the task has no
+/// baseline to make canaries of.
+std::optional<Canary> canary_like(const evaluators::EvaluationRequest& request, CanaryKind kind,
+                                  std::string_view device_kind);
 
 /// The baseline against itself has the speedup 1 within this factor on every honest machine.
 inline constexpr double kMostAgainstItself = 1.25;

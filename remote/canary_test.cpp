@@ -14,7 +14,8 @@ using testing::Not;
 TEST(Canary, IsAKernelFileWithItsOwnId) {
   const evaluators::EvaluationRequest request = test::request_of("kernel");
   for (const CanaryKind kind : {CanaryKind::Wrong, CanaryKind::Timing}) {
-    const auto canary = canary_like(request, kind), another = canary_like(request, kind);
+    const auto canary = canary_like(request, kind, "cpu"),
+               another = canary_like(request, kind, "cpu");
     ASSERT_TRUE(canary && another);
     EXPECT_TRUE(tasks::parse_kernel_file(canary->request.text, "k.cu").kernel_file);
     EXPECT_NE(canary->request.id, request.id);
@@ -25,7 +26,19 @@ TEST(Canary, IsAKernelFileWithItsOwnId) {
   task->baseline.clear();
   evaluators::EvaluationRequest without = request;
   without.task = task;
-  EXPECT_FALSE(canary_like(without, CanaryKind::Wrong));
+  EXPECT_FALSE(canary_like(without, CanaryKind::Wrong, "cpu"));
+}
+
+TEST(Canary, IsMadeOfTheBaselineOfTheWorkersDevice) {
+  evaluators::EvaluationRequest request = test::request_of("kernel");
+  auto task = std::make_shared<tasks::Task>(*request.task);
+  task->cpu_baseline = "// for the CPU";
+  request.task = task;
+  const auto text_on = [&](const char* kind) {
+    return canary_like(request, CanaryKind::Timing, kind)->request.text;
+  };
+  EXPECT_THAT(text_on("cpu"), testing::StartsWith("// for the CPU"));
+  EXPECT_THAT(text_on("cuda"), testing::StartsWith(task->baseline));
 }
 
 TEST(Canary, KnowsItsAnswer) {

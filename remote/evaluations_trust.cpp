@@ -299,7 +299,7 @@ void RemoteEvaluations::plant_canary(const EvaluationRequest& like) {
   if (!kind) {
     return;
   }
-  std::optional<Canary> canary = canary_like(like, *kind);
+  std::optional<Canary> canary = canary_like(like, *kind, setup_.session.rules.device_kind);
   {
     const std::lock_guard lock(mutex_);
     if (!canary || std::exchange(canary_is_out_, true)) {

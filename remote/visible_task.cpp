@@ -2,10 +2,12 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "tasks/baseline.h"
 
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace winnow::remote {
@@ -76,8 +78,9 @@ Task without_held_out(const Task& task) {
                 "write each held-out shape as a table of its own, [[shapes.held_out]]");
   };
   try {
-    Task changed = tasks::parse_task(
-        {changed_text(task.task_toml), task.reference, task.baseline, task.reference_python}, file);
+    tasks::TaskTexts texts = tasks::task_texts(task);
+    texts.task_toml = changed_text(texts.task_toml);
+    Task changed = tasks::parse_task(std::move(texts), file);
     if (!is_changed_rightly(task, changed)) {
       fail("Winnow did not find its held-out shapes in task.toml");
     }

@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "remote/visible_task.h"
+#include "tasks/baseline.h"
 
 #include <algorithm>
 #include <map>
@@ -34,6 +35,15 @@ TEST(VisibleTask, HidesTheHeldOutShapesOfEveryTaskOfTheCatalogue) {
     EXPECT_EQ(sizes_of(visible, tasks::ShapeSet::Promotion), promotion) << entry.name;
     EXPECT_EQ(sizes_of(visible, tasks::ShapeSet::Search), sizes_of(task, tasks::ShapeSet::Search));
   }
+}
+
+TEST(VisibleTask, KeepsBothBaselines) {
+  tasks::Task task = tasks::load_task(kCatalogue + "/blas/axpy");
+  const std::string for_gpus = task.baseline;
+  task.cpu_baseline = "for the CPU";
+  tasks::take_baseline_of(task, "cpu");
+  EXPECT_EQ(without_held_out(task).baseline, for_gpus);
+  EXPECT_EQ(without_held_out(task).cpu_baseline, "for the CPU");
 }
 
 TEST(VisibleTask, RefusesATaskThatHidesWhereTheShapesAre) {

@@ -6,6 +6,7 @@
 #include "store/row_columns.h"
 #include "store/run_store_state.h"
 #include "store/task_folders.h"
+#include "tasks/baseline.h"
 
 #include <algorithm>
 #include <utility>
@@ -254,8 +255,8 @@ RowId RunStore::add_task(const tasks::Task& task) {
                     "reference_source, baseline_source, python_source, created_at) "
                     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")
         .bind(task.digest, task.name, task.category, task.title, task.description,
-              json_line(define_task(task)), task.reference, task.baseline, task.reference_python,
-              utc_now())
+              json_line(define_task(task)), task.reference, tasks::task_texts(task).baseline,
+              task.reference_python, utc_now())
         .run();
     keep_task_folder(database, task);
     Query query(database, "SELECT id FROM tasks WHERE name = ? AND digest = ?");

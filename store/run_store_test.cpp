@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "store/run_store.h"
 #include "store/test_store.h"
+#include "tasks/baseline.h"
 
 #include <cmath>
 #include <limits>
@@ -122,6 +123,18 @@ TEST(RunStore, StoresARevisionOfATaskOnce) {
                                  "baseline_source FROM tasks WHERE id = " +
                                      std::to_string(t.task)),
               ElementsAre("7|n|// baseline"));
+}
+
+TEST(RunStore, KeepsTheBaselineOfGpusAsTheSourceOnEveryDevice) {
+  TestStore t;
+  tasks::Task task = testing::sample_task();
+  const std::string for_gpus = task.baseline;
+  task.digest = "with a baseline for the CPU";
+  task.cpu_baseline = "// for the CPU";
+  tasks::take_baseline_of(task, "cpu");
+  EXPECT_THAT(query_file(t.path, "SELECT baseline_source FROM tasks WHERE id = " +
+                                     std::to_string(t.store.add_task(task))),
+              ElementsAre(for_gpus));
 }
 
 TEST(RunStore, AFinishedCallIsGivenBackAsItWas) {

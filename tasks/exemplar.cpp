@@ -1,6 +1,7 @@
 #include "tasks/exemplar.h"
 
 #include "base/error.h"
+#include "tasks/baseline.h"
 
 #include <algorithm>
 #include <vector>
@@ -17,7 +18,7 @@ std::vector<std::filesystem::path> next_folders(const Task& task) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(category, error)) {
     if (entry.path().filename() != own.filename() &&
-        std::filesystem::is_regular_file(entry.path() / "baseline.cu", error)) {
+        std::filesystem::is_regular_file(entry.path() / kBaselineFile, error)) {
       folders.push_back(entry.path());
     }
   }
@@ -32,13 +33,14 @@ std::vector<std::filesystem::path> next_folders(const Task& task) {
 
 } // namespace
 
-std::optional<Exemplar> exemplar_for(const Task& task) {
+std::optional<Exemplar> exemplar_for(const Task& task, std::string_view device_kind) {
   if (task.folder.empty()) {
     return std::nullopt;
   }
   for (const std::filesystem::path& folder : next_folders(task)) {
     try {
       Task other = load_task(folder);
+      take_baseline_of(other, device_kind);
       return Exemplar{other.name, other.title, std::move(other.baseline)};
     } catch (const Error&) { // its own run reports the mistake
       continue;

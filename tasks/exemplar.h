@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace winnow::tasks {
 
@@ -11,11 +12,11 @@ namespace winnow::tasks {
 struct Exemplar {
   std::string name;  ///< of the other task
   std::string title; ///< of the other task
-  std::string text;  ///< its baseline.cu
+  std::string text;  ///< its baseline for this kind of device
 };
 
 /// The baseline of the next task, by name, in the category's folder; after the last task comes the
 /// first one. nullopt: no other task there has a baseline.cu. Ignores tasks that do not load.
-std::optional<Exemplar> exemplar_for(const Task& task);
+std::optional<Exemplar> exemplar_for(const Task& task, std::string_view device_kind);
 
 } // namespace winnow::tasks

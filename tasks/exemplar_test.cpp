@@ -10,7 +10,7 @@ namespace fs = std::filesystem;
 
 TEST(Exemplar, IsTheBaselineOfTheNextTaskOfTheCategory) {
   const fs::path stencil = fs::path(WINNOW_CATALOGUE) / "stencil";
-  const auto next = exemplar_for(load_task(stencil / "jacobi"));
+  const auto next = exemplar_for(load_task(stencil / "jacobi"), "cuda");
   ASSERT_TRUE(next);
   EXPECT_EQ(next->name, "lbm_d2q9");
   EXPECT_EQ(next->text, load_task(stencil / "lbm_d2q9").baseline);
@@ -20,7 +20,7 @@ TEST(Exemplar, IsTheBaselineOfTheNextTaskOfTheCategory) {
 TEST(Exemplar, IsNeverTheTasksOwn) {
   for (const CatalogueEntry& entry : list_tasks(WINNOW_CATALOGUE)) {
     const Task task = load_task(entry.folder);
-    const auto exemplar = exemplar_for(task);
+    const auto exemplar = exemplar_for(task, "cuda");
     EXPECT_TRUE(!exemplar || exemplar->name != task.name) << task.name;
     EXPECT_TRUE(!exemplar || exemplar->text != task.baseline) << task.name;
   }
@@ -32,11 +32,11 @@ TEST(Exemplar, SkipsTasksThatDoNotLoadAndMayBeMissing) {
   fs::create_directories(folder.path() / "mine");
   fs::copy(axpy, folder.path() / "mine/axpy", fs::copy_options::recursive);
   const Task task = load_task(folder.path() / "mine/axpy");
-  EXPECT_FALSE(exemplar_for(task));
+  EXPECT_FALSE(exemplar_for(task, "cuda"));
   fs::create_directories(folder.path() / "mine/broken");
   write_file_atomic(folder.path() / "mine/broken/baseline.cu", "");
-  EXPECT_FALSE(exemplar_for(task));
-  EXPECT_FALSE(exemplar_for(Task{}));
+  EXPECT_FALSE(exemplar_for(task, "cuda"));
+  EXPECT_FALSE(exemplar_for(Task{}, "cuda"));
 }
 
 } // namespace

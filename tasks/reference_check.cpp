@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "tasks/baseline.h"
 #include "tasks/python_outline.h"
 #include "tasks/skeleton/skeleton.h"
 #include "tasks/task_word.h"
@@ -29,9 +30,12 @@ int first_mark(const std::string& text) {
 }
 
 void check_filled(const Task& task) {
-  const std::pair<const char*, const std::string*> files[] = {{kPython, &task.reference_python},
-                                                              {"reference.cu", &task.reference},
-                                                              {"baseline.cu", &task.baseline}};
+  const TaskTexts texts = task_texts(task);
+  const std::pair<const char*, const std::string*> files[] = {
+      {kPython, &texts.reference_python},
+      {"reference.cu", &texts.reference},
+      {kBaselineFile, &texts.baseline},
+      {kCpuBaselineFile, &texts.cpu_baseline}};
   for (const auto& [name, text] : files) {
     if (const int line = first_mark(*text)) {
       throw UsageError(

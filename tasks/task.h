@@ -160,8 +160,10 @@ struct Task {
   TaskSource source;
   std::optional<TorchReference> torch; ///< nullopt: the reference is reference.cu
   std::string reference;               ///< text of reference.cu; empty with `torch`
-  std::string baseline; ///< text of baseline.cu; may be empty with `torch`: then speedups are
-                        ///< against PyTorch eager
+  std::string baseline;     ///< text of baseline.cu; may be empty with `torch`: then speedups are
+                            ///< against PyTorch eager. See take_baseline_of()
+  std::string cpu_baseline; ///< text of baseline.cpu.cu; empty: the task has no such file
+  std::string gpu_baseline; ///< text of baseline.cu while `baseline` is that of baseline.cpu.cu
   std::string reference_python; ///< text of reference.py
   std::string digest;           ///< sha256 over the files; changes with every edit of the task
 
@@ -177,9 +179,10 @@ Task load_task(const std::filesystem::path& folder);
 
 struct TaskTexts {
   std::string task_toml;
-  std::string reference;        ///< reference.cu; empty if the reference is a PyTorch module
-  std::string baseline;         ///< baseline.cu; may be empty then
-  std::string reference_python; ///< reference.py
+  std::string reference;         ///< reference.cu; empty if the reference is a PyTorch module
+  std::string baseline;          ///< baseline.cu; may be empty then
+  std::string reference_python;  ///< reference.py
+  std::string cpu_baseline = {}; ///< baseline.cpu.cu; empty: there is none
 };
 /// As load_task(), from texts. `file` is the name of task.toml in messages. Leaves name, category
 /// and folder empty.

@@ -3,6 +3,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "base/text/diagnostic.h"
+#include "tasks/baseline.h"
 #include "tasks/expression/toml_expression.h"
 #include "tasks/inputs/csr_pattern.h"
 #include "tasks/inputs/generator_parse.h"
@@ -19,6 +20,7 @@
 #include <array>
 #include <cmath>
 #include <set>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -403,10 +405,22 @@ std::string read_part(const std::filesystem::path& folder, const char* name) {
   return read_file(folder / name, kMaxFileBytes);
 }
 
+/// What speedups are against is one thing for all devices: the task's baselines, or PyTorch eager.
+void require_baseline_of_gpus(const std::filesystem::path& folder) {
+  if (has_part(folder, kCpuBaselineFile) && !has_part(folder, kBaselineFile)) {
+    throw UsageError(fmt::format("{}: there is no {} beside it; expected a baseline for GPUs, too",
+                                 (folder / kCpuBaselineFile).string(), kBaselineFile));
+  }
+}
+
 std::string digest_of(const TaskTexts& texts) {
   std::string all;
-  for (const std::string* text :
-       {&texts.task_toml, &texts.reference, &texts.baseline, &texts.reference_python}) {
+  std::vector<const std::string*> parts{&texts.task_toml, &texts.reference, &texts.baseline,
+                                        &texts.reference_python};
+  if (!texts.cpu_baseline.empty()) { // without the file, the digest is that of earlier versions
+    parts.push_back(&texts.cpu_baseline);
+  }
+  for (const std::string* text : parts) {
     all += fmt::format("{}\n{}", text->size(), *text); // the sizes separate the texts
   }
   return sha256_hex(all);
@@ -425,6 +439,7 @@ Task parse_task(TaskTexts texts, const std::string& file) {
   task.reference = std::move(texts.reference);
   task.baseline = std::move(texts.baseline);
   task.reference_python = std::move(texts.reference_python);
+  task.cpu_baseline = std::move(texts.cpu_baseline);
   return task;
 }
 
@@ -433,16 +448,18 @@ Task load_task(const std::filesystem::path& folder) {
     return has_part(folder, name) ? read_part(folder, name) : std::string();
   };
   TaskTexts texts{read_part(folder, "task.toml"), optional_part(kReference),
-                  optional_part("baseline.cu"), read_part(folder, "reference.py")};
+                  optional_part(kBaselineFile), read_part(folder, "reference.py"),
+                  optional_part(kCpuBaselineFile)};
   Task task = parse_task(std::move(texts), (folder / "task.toml").string());
   if (!task.torch) {
     read_part(folder, kReference); // says what is missing
-    read_part(folder, "baseline.cu");
+    read_part(folder, kBaselineFile);
   } else if (has_part(folder, kReference)) {
     throw UsageError(fmt::format("{}: the reference of this task is the PyTorch module in "
                                  "reference.py; remove this file, or [reference] in task.toml",
                                  (folder / kReference).string()));
   }
+  require_baseline_of_gpus(folder);
   const std::filesystem::path absolute =
       (std::filesystem::absolute(folder) / "").lexically_normal().parent_path();
   task.folder = folder;

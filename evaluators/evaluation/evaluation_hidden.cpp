@@ -2,7 +2,7 @@
 // shown only as pass or fail.
 #include "evaluators/evaluation/evaluation_run.h"
 #include "evaluators/timing/hidden_speed.h"
-#include "tasks/speedup_versus.h"
+#include "tasks/baseline.h"
 
 #include <algorithm>
 #include <iterator>
@@ -72,7 +72,7 @@ bool EvaluationRun::time_hidden(Stage stage, const std::vector<PlannedCase>& cas
   if (!take_turns(stage, cases, built, std::move(rivals))) {
     return false;
   }
-  score_hidden(result_, first_case, tasks::speedup_versus(on_device_.task.baseline));
+  score_hidden(result_, first_case, tasks::speedup_versus(on_device_.task));
   return true;
 }
 

@@ -3,6 +3,7 @@
 #include "evaluators/evaluation/evaluation_request.h"
 #include "evaluators/evaluation/evaluator.h"
 #include "evaluators/evaluation/sitting_request.h"
+#include "tasks/baseline.h"
 #include "tasks/plan/kernel_file.h"
 #include "tasks/result/evaluation_codec.h"
 
@@ -23,10 +24,10 @@ constexpr const char* kAnswerSchema = "winnow.sitting-answer";
 /// The texts of a task, and what a folder says about it.
 struct TaskMessage {
   std::string name, category, digest;
-  std::string task_toml, reference, baseline, reference_python;
+  std::string task_toml, reference, baseline, reference_python, cpu_baseline;
 };
 WINNOW_JSON_FIELDS(TaskMessage, name, category, digest, task_toml, reference, baseline,
-                   reference_python)
+                   reference_python, cpu_baseline)
 
 } // namespace
 
@@ -54,14 +55,23 @@ template <>
 constexpr EnumRange kEnumRange<evaluators::Depth>{static_cast<int>(evaluators::Depth::Full),
                                                   static_cast<int>(evaluators::Depth::Compile)};
 
+/// The key of a message that may be missing: most tasks have no baseline.cpu.cu.
+constexpr const char* kCpuBaseline = "cpu_baseline";
+
 template <> struct JsonForm<std::shared_ptr<const Task>> {
   static nlohmann::json write(const std::shared_ptr<const Task>& task) {
     return task ? write_one(*task) : nlohmann::json();
   }
   static nlohmann::json write_one(const Task& task) {
-    return write_json(evaluators::TaskMessage{task.name, task.category, task.digest, task.task_toml,
-                                              task.reference, task.baseline,
-                                              task.reference_python});
+    TaskTexts texts = task_texts(task);
+    nlohmann::json json = write_json(
+        evaluators::TaskMessage{task.name, task.category, task.digest, std::move(texts.task_toml),
+                                std::move(texts.reference), std::move(texts.baseline),
+                                std::move(texts.reference_python), std::move(texts.cpu_baseline)});
+    if (task.cpu_baseline.empty()) {
+      json.erase(kCpuBaseline);
+    }
+    return json;
   }
   static void read(const nlohmann::json& json, const std::string& path,
                    std::shared_ptr<const Task>& task) {
@@ -69,10 +79,15 @@ template <> struct JsonForm<std::shared_ptr<const Task>> {
     if (json.is_null()) {
       return; // the task travels alone
     }
+    nlohmann::json complete = json;
+    if (complete.is_object()) {
+      complete.emplace(kCpuBaseline, "");
+    }
     evaluators::TaskMessage message;
-    read_json(json, path, message);
+    read_json(complete, path, message);
     Task parsed = parse_task({std::move(message.task_toml), std::move(message.reference),
-                              std::move(message.baseline), std::move(message.reference_python)},
+                              std::move(message.baseline), std::move(message.reference_python),
+                              std::move(message.cpu_baseline)},
                              path + ".task_toml");
     if (parsed.digest != message.digest) {
       throw_bad_json(path + ".digest", parsed.digest);

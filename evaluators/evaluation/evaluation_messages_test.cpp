@@ -1,6 +1,7 @@
 #include "base/error.h"
 #include "evaluators/evaluation/evaluation_request.h"
 #include "evaluators/evaluation/sitting_request.h"
+#include "tasks/baseline.h"
 #include "tasks/result/testing/full_evaluation_fake.h"
 
 #include <functional>
@@ -90,6 +91,23 @@ TEST(EvaluationRequest, HasAnIdOfAllItsFields) {
   EvaluationRequest same = request;
   same.id = "forgotten";
   EXPECT_EQ(request_id(same, 7), request.id);
+}
+
+TEST(EvaluationRequest, CarriesTheBaselineOfTheCpu) {
+  EvaluationRequest request = full_request();
+  EXPECT_FALSE(Json::parse(encode(request)).at("task").contains("cpu_baseline"))
+      << "an earlier version reads tasks without it";
+  tasks::TaskTexts texts = tasks::task_texts(*request.task);
+  texts.cpu_baseline = "for the CPU";
+  tasks::Task task = tasks::parse_task(texts, "task.toml");
+  request.task = std::make_shared<const tasks::Task>(task);
+  const std::string before = encode(request);
+  tasks::take_baseline_of(task, "cpu");
+  request.task = std::make_shared<const tasks::Task>(task);
+  EXPECT_EQ(encode(request), before) << "workers get the files";
+  const auto read = decode_evaluation_request(before).task;
+  EXPECT_EQ(read->cpu_baseline, "for the CPU");
+  EXPECT_EQ(read->baseline, texts.baseline);
 }
 
 TEST(EvaluationRequest, NamesWhatIsWrong) {

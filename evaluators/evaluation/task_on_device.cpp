@@ -4,6 +4,7 @@
 #include "base/random_bits.h"
 #include "base/text.h"
 #include "evaluators/torch/torch_question.h"
+#include "tasks/baseline.h"
 #include "tasks/memorisable.h"
 #include "tasks/narrowing.h"
 
@@ -22,6 +23,11 @@ tasks::KernelFile parse_own(const std::string& text, const std::filesystem::path
   return std::move(*parsed.kernel_file);
 }
 
+tasks::Task with_baseline_of(tasks::Task task, const std::string& device_kind) {
+  tasks::take_baseline_of(task, device_kind);
+  return task;
+}
+
 [[noreturn]] void reject_own(const tasks::KernelFile& file, const std::string& why) {
   throw Error(fmt::format("{}: {}", file.file, why), "correct this file of the task");
 }
@@ -34,15 +40,16 @@ std::chrono::milliseconds judge_timeout(const EvaluationOptions& options) {
 
 TaskOnDevice::TaskOnDevice(tasks::Task task_to_judge, std::shared_ptr<DeviceHost> device_host,
                            EvaluationOptions evaluation_options)
-    : task(std::move(task_to_judge)), reference_task(tasks::reference_view(task)),
+    : task(with_baseline_of(std::move(task_to_judge), device_host->device.kind)),
+      reference_task(tasks::reference_view(task)),
       memorisable(tasks::why_timings_can_be_memorised(task, device_host->device.kind)),
       options(std::move(evaluation_options)), host(std::move(device_host)),
       reference_file(task.torch
                          ? tasks::KernelFile()
                          : parse_own(tasks::plain_reference(task), task.folder / "reference.cu")),
-      baseline_file(task.baseline.empty() ? tasks::KernelFile()
-                                          : parse_own(task.baseline, task.folder / "baseline.cu")) {
-}
+      baseline_file(task.baseline.empty()
+                        ? tasks::KernelFile()
+                        : parse_own(task.baseline, task.folder / tasks::baseline_file(task))) {}
 
 tasks::Evaluation TaskOnDevice::new_evaluation() const {
   tasks::Evaluation blank =

@@ -75,13 +75,13 @@ struct TaskOnDevice {
   /// build is suspended.
   const BuiltKernel* incumbent_for(const std::vector<tasks::Shape>& shapes);
 
-  tasks::Task task;
+  tasks::Task task; ///< with the baseline of this kind of device
   tasks::Task reference_task;
   std::string memorisable; ///< result of tasks::why_timings_can_be_memorised() on this device
   EvaluationOptions options;
   std::shared_ptr<DeviceHost> host;
   tasks::KernelFile reference_file; ///< empty for a task with a TorchReference
-  tasks::KernelFile baseline_file;  ///< empty for a task without baseline.cu
+  tasks::KernelFile baseline_file;  ///< empty for a task without a baseline
   BuiltKernel reference;
   BuiltKernel baseline;
   std::optional<Incumbent> incumbent;

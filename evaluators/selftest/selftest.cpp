@@ -11,6 +11,7 @@
 #include "evaluators/selftest/narrow_trial.h"
 #include "evaluators/selftest/operation_count.h"
 #include "evaluators/selftest/reference_run.h"
+#include "tasks/baseline.h"
 #include "tasks/doubts.h"
 #include "tasks/plan/parameter_choices.h"
 
@@ -145,7 +146,7 @@ std::vector<MutantResult> Selftest::mutants() {
 }
 
 std::vector<KernelResult> Selftest::honest() {
-  const std::vector<fs::path> files = honest_files(on_device_->task.folder);
+  const std::vector<fs::path> files = honest_files(on_device_->task);
   const AheadCompiler ahead(*on_device_->host, on_device_->task, files);
   KernelTrial trial(*on_device_, *runner_, options_);
   std::vector<KernelResult> results{
@@ -235,11 +236,16 @@ std::string wrong_kernel_kind(const std::string& file) {
   return kind == kinds.end() ? "" : *kind;
 }
 
-std::vector<fs::path> honest_files(const fs::path& task_folder) {
-  std::vector<fs::path> files = kernel_files(task_folder / kHonestFolder);
-  if (fs::exists(task_folder / "baseline.cu")) {
-    files.insert(files.begin(), task_folder / "baseline.cu");
+std::vector<fs::path> honest_files(const tasks::Task& task) {
+  std::vector<fs::path> files;
+  if (!task.baseline.empty()) {
+    files.push_back(task.folder / tasks::kBaselineFile);
   }
+  if (tasks::baseline_file(task) == tasks::kCpuBaselineFile) {
+    files.push_back(task.folder / tasks::kCpuBaselineFile);
+  }
+  const std::vector<fs::path> others = kernel_files(task.folder / kHonestFolder);
+  files.insert(files.end(), others.begin(), others.end());
   return files;
 }
 

@@ -6,6 +6,7 @@
 #include "tasks/inputs/host_tensor.h"
 #include "tasks/mutants.h"
 #include "tasks/narrowing.h"
+#include "tasks/task.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -142,7 +143,8 @@ const std::vector<std::string>& wrong_kernel_kinds();
 /// The kind of "wrong/fixed_shift_20.cu"; empty: none.
 std::string wrong_kernel_kind(const std::string& file);
 
-/// The kernel files that the task declares correct: baseline.cu, then honest/*.cu by name.
-std::vector<std::filesystem::path> honest_files(const std::filesystem::path& task_folder);
+/// The kernel files that the task declares correct: baseline.cu, baseline.cpu.cu if it is the
+/// task's baseline here, then honest/*.cu by name.
+std::vector<std::filesystem::path> honest_files(const tasks::Task& task);
 
 } // namespace winnow::evaluators

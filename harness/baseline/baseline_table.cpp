@@ -7,6 +7,7 @@
 #include "harness/baseline/torch_process.h"
 #include "harness/config/duration.h"
 #include "store/text_table.h"
+#include "tasks/baseline.h"
 #include "tasks/narrowing.h"
 
 #include <algorithm>
@@ -115,6 +116,9 @@ const evaluators::DeviceReport& BaselineTable::device() const {
 }
 
 void BaselineTable::compile_ahead(std::vector<tasks::Task> tasks) {
+  for (tasks::Task& task : tasks) {
+    tasks::take_baseline_of(task, host_->device.kind);
+  }
   ahead_ = std::jthread([this, tasks = std::move(tasks)](const std::stop_token& stop) {
     evaluators::EvaluationRequest request;
     request.protocol = options_;
@@ -128,14 +132,15 @@ void BaselineTable::compile_ahead(std::vector<tasks::Task> tasks) {
       if (stop.stop_requested()) {
         return;
       }
-      compile(task, task.baseline, "baseline.cu");
+      compile(task, task.baseline, tasks::baseline_file(task));
       compile(tasks::reference_view(task), tasks::plain_reference(task), "reference.cu");
     }
   });
 }
 
-std::vector<BaselineRow> BaselineTable::rows(const tasks::Task& task,
+std::vector<BaselineRow> BaselineTable::rows(tasks::Task task,
                                              const std::vector<store::BaselineTiming>& stored) {
+  tasks::take_baseline_of(task, host_->device.kind);
   const std::vector<tasks::Shape> shapes =
       task.shapes_of(tasks::ShapeSet::Search, host_->device.kind);
   std::vector<BaselineRow> rows;
@@ -166,7 +171,8 @@ std::string BaselineTable::time(const tasks::Task& task, std::vector<BaselineRow
   if (task_limit_.count() > 0) {
     limit.emplace(evaluator, task_limit_);
   }
-  const tasks::Evaluation evaluation = evaluator.evaluate_text(task.baseline, "baseline.cu");
+  const tasks::Evaluation evaluation =
+      evaluator.evaluate_text(task.baseline, tasks::baseline_file(task));
   for (const tasks::CaseResult& timed : evaluation.cases) {
     for (std::size_t i = 0; i < shapes.size(); ++i) {
       if (timed.stage != tasks::Stage::Time || timed.shape_id != shapes[i].id) {

@@ -14,11 +14,11 @@
 
 namespace winnow::harness {
 
-/// A task's baseline.cu at one search shape, beside libraries and frameworks.
+/// A task's baseline at one search shape, beside libraries and frameworks.
 struct BaselineRow {
   std::string task;
   std::string shape;                    ///< "m=4096, n=4096, k=4096"
-  double median_ns = 0;                 ///< of baseline.cu; 0: not timed
+  double median_ns = 0;                 ///< of the baseline; 0: not timed
   std::optional<double> speed_of_light; ///< share of it, 0 to 1
   std::string bound;                    ///< of the speed of light: "DRAM's peak"
   std::vector<tasks::LibraryTiming> libraries;
@@ -26,7 +26,7 @@ struct BaselineRow {
   std::string note;                                     ///< what went wrong; usually empty
 };
 
-/// Times the baseline.cu of one task after the other on one device.
+/// Times the baseline of one task after the other on one device.
 class BaselineTable {
 public:
   /// Opens the device, and measures its ceilings if this machine has none on file. `task_limit`:
@@ -39,8 +39,7 @@ public:
   void compile_ahead(std::vector<tasks::Task> tasks);
   /// One row for each search shape of the device. `stored`: timings of the task on this device, as
   /// RunStore::baseline_timings() returns them. What goes wrong is in the rows.
-  std::vector<BaselineRow> rows(const tasks::Task& task,
-                                const std::vector<store::BaselineTiming>& stored);
+  std::vector<BaselineRow> rows(tasks::Task task, const std::vector<store::BaselineTiming>& stored);
 
 private:
   std::string time(const tasks::Task& task, std::vector<BaselineRow>& rows,

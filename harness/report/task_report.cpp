@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "store/json_table.h"
+#include "tasks/baseline.h"
 #include "tasks/doubts.h"
 #include "tasks/inputs/generator_text.h"
 #include "tasks/memorisable.h"
@@ -158,6 +159,8 @@ std::string task_text(const json& document) {
       document.contains("reference") ? "reference: " + text_at(document, "reference") + "\n" : "";
   const std::string versus = text_at(document, "speedup_versus");
   below += versus.empty() ? "" : "speedups: against " + versus + "\n";
+  const std::string on_cpu = text_at(document, "cpu_baseline");
+  below += on_cpu.empty() ? "" : "speedups on the cpu: against " + on_cpu + "\n";
   for (const char* name : {"operations", "bytes", "folder", "digest"}) {
     below += fmt::format("{}: {}\n", name, text_at(document, name));
   }
@@ -184,6 +187,9 @@ json task_json(const tasks::Task& task) {
                                         task.torch->training ? "training" : "evaluation");
   }
   store::put_versus(document, tasks::speedup_versus(task.baseline));
+  if (!task.cpu_baseline.empty()) {
+    document["cpu_baseline"] = tasks::kCpuBaselineFile;
+  }
   document["tolerance"] = {{"precision", to_string(task.tolerance.precision)},
                            {"accumulate", to_string(task.tolerance.accumulate)},
                            {"multiple", task.tolerance.multiple.text()},

@@ -149,6 +149,9 @@ std::string tuning_text(const json& document) {
                       "{:.0f} % of that time\n",
                       trials, seconds, trials / std::max(seconds, 1e-9),
                       100 * document.at("busy_share").get<double>());
+  if (store::text_at(document.at("default"), "device") == "cpu") {
+    text += "these times are of the CPU device, so the choice means nothing for a GPU\n";
+  }
   const std::string written = store::text_at(document, "tuned_file");
   return text + (written.empty() ? "" : "written to " + written + '\n');
 }

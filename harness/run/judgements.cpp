@@ -4,6 +4,7 @@
 #include "evaluators/evaluation/evaluator.h"
 #include "harness/report/counted.h"
 #include "store/worker_evaluations.h"
+#include "tasks/baseline.h"
 
 #include <algorithm>
 #include <utility>
@@ -50,7 +51,7 @@ void Judgements::submit(TaskState& state, const search::Evaluate& evaluate) {
   evaluators::EvaluationRequest request;
   request.task = state.task;
   request.text = row.text;
-  request.file_name = is_baseline ? "baseline.cu" : key + ".cu";
+  request.file_name = is_baseline ? tasks::baseline_file(*state.task) : key + ".cu";
   request.choices = evaluate.choices;
   request.protocol = setup_.config.evaluation;
   if (evaluate.is_heat()) {

@@ -88,7 +88,7 @@ agents::ProposalContext PromptWriter::context_for(const TaskState& state, const 
                                          outcome_of(*state.search->find(ask.parents.front())).cell);
   }
   if (ask.exemplar) {
-    context.exemplar = tasks::exemplar_for(*state.task);
+    context.exemplar = tasks::exemplar_for(*state.task, setup_.device_kind);
   }
   if (context.parent || context.best) {
     const store::RowId shown = context.parent ? ask.parents.front() : ask.best->candidate;

@@ -136,6 +136,24 @@ TEST_F(RunLoopTest, AFinishedRunAsksNothingMore) {
   EXPECT_EQ(journal(), written) << "it ended when it ended";
 }
 
+TEST_F(RunLoopTest, BeginsWithTheBaselineOfItsDevice) {
+  tasks_.resize(1);
+  tasks_.front().cpu_baseline = tasks_.front().baseline + "// for the CPU\n";
+  ScriptedModel endpoint(scripted);
+  EXPECT_EQ(session(endpoint).end, End::Finished);
+  const store::RunStore store(store_path(), store::RunStore::Mode::ReadOnly);
+  const store::RowId first = store.candidates(store.find_run(run_name_)->id).front().row.id;
+  EXPECT_EQ(store.candidate(first).text, tasks_.front().cpu_baseline);
+}
+
+TEST_F(RunLoopTest, ABrokenBaselineOfTheDeviceIsNamed) {
+  tasks_.resize(1);
+  tasks_.front().cpu_baseline = test::kernel_text("wrong", 0);
+  ScriptedModel endpoint(scripted);
+  session(endpoint);
+  EXPECT_THAT(said_, testing::HasSubstr("mend the task's baseline.cpu.cu or reference.cu"));
+}
+
 TEST_F(RunLoopTest, AResumedRunTellsOnlyWhatIsNew) {
   ScriptedModel first(scripted);
   config_.limits.calls = 5;

@@ -1,6 +1,7 @@
 #include "harness/run/run_restore.h"
 
 #include "search/role.h"
+#include "tasks/baseline.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -95,7 +96,9 @@ std::vector<TaskState> restored_tasks(const RunLoopSetup& setup, CandidateShelf&
   std::vector<TaskState> tasks;
   for (const tasks::Task& task : setup.tasks) {
     TaskState& state = tasks.emplace_back();
-    state.task = std::make_shared<const tasks::Task>(task);
+    tasks::Task here = task;
+    tasks::take_baseline_of(here, setup.device_kind);
+    state.task = std::make_shared<const tasks::Task>(std::move(here));
     state.row = setup.journal.add_task(task);
     state.search = search::make_search(setup.config.strategy, search_settings(setup.config, task));
     restore(state, setup, shelf, tally);

@@ -94,7 +94,7 @@ void leave_out_idle_roles(RunConfig& config, const RunStore& store,
                       });
   leave_out_idle_role(
       config, tasks, "exemplar", "no task has another task with a baseline.cu in its category",
-      [](const tasks::Task& task) { return tasks::exemplar_for(task).has_value(); });
+      [](const tasks::Task& task) { return tasks::exemplar_for(task, "").has_value(); });
 }
 
 std::string free_name(const RunStore& store, const std::string& wanted) {

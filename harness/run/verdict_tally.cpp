@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "evaluators/evaluation/evaluator.h"
 #include "harness/report/counted.h"
+#include "tasks/baseline.h"
 
 #include <algorithm>
 
@@ -77,8 +78,8 @@ void VerdictTally::check_baseline(const TaskState& state, const tasks::Evaluatio
     const std::string remedy =
         evaluation.verdict == Verdict::Infrastructure
             ? "`winnow doctor` checks the machine, and `winnow resume` tries the baseline again"
-            : std::string("mend the task's baseline.cu or ") +
-                  (state.task->torch ? "reference.py" : "reference.cu");
+            : fmt::format("mend the task's {} or reference.{}", tasks::baseline_file(*state.task),
+                          state.task->torch ? "py" : "cu");
     stop_.note_trouble(line + "; the run leaves the task out: " + remedy);
     setup_.journal.event("task left out", {{"task", state.task->name}, {"reason", line}});
     setup_.progress.event(stop_.trouble(), Progress::Weight::Important);
