@@ -5,6 +5,7 @@
 #include "harness/report/eval_report.h"
 #include "harness/report/timed_shapes.h"
 #include "store/json_table.h"
+#include "store/number_text.h"
 #include "tasks/source/kernel_file_scan.h"
 
 #include <fmt/format.h>
@@ -40,6 +41,9 @@ json text_or_null(const std::string& text) {
   return text.empty() ? json() : json(text);
 }
 
+constexpr const char* kWhenJudged =
+    "when judged (another measurement than the final, at another time):\n";
+
 /// "label: value", or nothing without a value.
 std::string fact(const char* label, const std::string& value) {
   return value.empty() ? "" : fmt::format("{}: {}\n", label, store::on_one_line(value));
@@ -63,12 +67,12 @@ std::string final_text(const json& standing) {
   if (standing.is_null()) {
     return {};
   }
-  const std::string interval = ratio_interval_text(store::bounds_at(standing, "speedup"));
+  const std::string interval = store::speedup_interval_text(store::bounds_at(standing, "speedup"));
   const double held_out = number_at(standing, "held_out_speedup");
   return fmt::format("rank {}, {}{}{}", text_at(standing, "rank"),
-                     ratio_text(number_at(standing, "speedup")),
+                     store::speedup_text(number_at(standing, "speedup")),
                      interval.empty() ? "" : " (95 %: " + interval + ")",
-                     held_out > 0 ? ", held-out " + ratio_text(held_out) : "");
+                     held_out > 0 ? ", held-out " + store::speedup_text(held_out) : "");
 }
 
 } // namespace
@@ -126,12 +130,16 @@ std::string candidate_text(const json& document) {
   text += fact("tokens", tokens_text(document));
   text += document.at("dollars").is_null()
               ? ""
-              : fmt::format("cost: {:.4f} dollars\n", number_at(document, "dollars"));
+              : "cost: " + store::dollars_text(number_at(document, "dollars")) + "\n";
   text += fact("created", text_at(document, "created_at"));
   text += fact("final", final_text(document.at("final")));
   text = wrap_lines(text, store::table_columns(), 2) + "\n";
   const json& evaluation = document.at("evaluation");
-  return text + (evaluation.is_null() ? "not judged yet\n" : eval_text(evaluation));
+  if (evaluation.is_null()) {
+    return text + "not judged yet\n";
+  }
+  const bool has_final = !document.at("final").is_null();
+  return text + (has_final ? kWhenJudged : "") + eval_text(evaluation);
 }
 
 std::string prompt_text(const json& document) {

@@ -25,11 +25,9 @@ pages.candidate = {
       ['Verdict', h('span', {class: c.verdict === 'correct' ? null : 'bad'}, c.verdict + (c.stage && c.verdict !== 'correct' ? `, at stage ${c.stage}` : ''))],
       ['Why', c.verdict === 'correct' ? null : c.detail],
       ['Rank', p ? rank(p) + (p.unranked ? ` (${p.unranked})` : '') + (p.tied ? ', shared: no race tells them apart' : '') : none],
-      ['Speedup', p ? `${speed(p.speedup)}, 95 %: ${bounds(p)}` : `${speed(c.speedup)}, 95 %: ${bounds(c)}`],
-      ['When judged', p && known(c.speedup) && p.speedup !== c.speedup ? `${speed(c.speedup)}, 95 %: ${bounds(c)}; the final has the number above` : null],
+      ['Speedup in the final', inFinal(p) ? `${speed(p.speedup)}, 95 %: ${bounds(p)}` : null], ['Speedup when judged', `${speed(c.speedup)}, 95 %: ${bounds(c)}`],
       ['Held-out shapes', p && known(p.held_out_speedup) ? speed(p.held_out_speedup) : null],
-      ['Time', time(p?.score_ns ?? c.score_ns)], ['Parameters', parameters(c.parameters) || none],
-      ['Device', c.device_name ? `${c.device_name}, isolation ${c.isolation}, evaluator ${c.evaluator_version}` : 'not evaluated yet'],
+      ['Time in the final', inFinal(p) ? time(p.score_ns) : null], ['Time when judged', time(c.score_ns)], ['Parameters', parameters(c.parameters) || none], ['Device', c.device_name ? `${c.device_name}, isolation ${c.isolation}, evaluator ${c.evaluator_version}` : 'not evaluated yet'],
       ['Promoted', c.promoted === 0 ? 'no: correct, but slow on hidden shapes' : null]]);
   },
   family(c) {
@@ -40,14 +38,13 @@ pages.candidate = {
       ['Run', `${runOf.get(c.run_id)?.run ?? '?'}${c.call_key ? ', call ' + c.call_key : ''}`],
       ['Made', (c.created_at ?? '').slice(0, 19).replace('T', ' ')], ['Digest', shortDigest(c.digest)],
       ['Tokens', c.completion_tokens > 0 ? `${count(c.prompt_tokens)} in, ${count(c.completion_tokens)} out` : null],
-      ['Cost', c.origin === 'model' ? dollars(c.dollars) : null],
-      ['Builds on', c.parents?.length ? h('span', {}, links(c.parents)) : 'nothing'], ['Used by', children.length ? h('span', {}, links(children.map(o => o.candidate_id))) : 'nobody'],
+      ['Cost', c.origin === 'model' ? dollars(c.dollars) : null], ['Builds on', c.parents?.length ? h('span', {}, links(c.parents)) : 'nothing'], ['Used by', children.length ? h('span', {}, links(children.map(o => o.candidate_id))) : 'nobody'],
       ['Compare', h('span', {}, c.parents?.length ? h('a', {href: link({page: 'ab', a: c.candidate_id, b: c.parents[0]})}, 'with its parent') : null, c.parents?.length ? ' ' : null,
         leader && leader.candidate_id !== c.candidate_id ? h('a', {href: link({page: 'ab', a: c.candidate_id, b: leader.candidate_id})}, 'with the leader') : null)],
-      ['Race', raceText(c.race && {verdict: c.race.verdict, ratio: c.race.ratio, ratio_low: c.race.bounds?.[0], ratio_high: c.race.bounds?.[1]})
-        ? h('span', {}, 'against ', byKernel.get(c.race.rival) ? toCandidate(byKernel.get(c.race.rival).candidate_id) : shortDigest(c.race.rival), ': ',
-          raceText({verdict: c.race.verdict, ratio: c.race.ratio, ratio_low: c.race.bounds?.[0], ratio_high: c.race.bounds?.[1]}), `, 99 %, ${c.race.blocks ?? '?'} blocks`) : null]]);
+      ...this.races(c)]);
   },
+  /// The newest race of each source and rival: two sources are two measurements.
+  races: c => [...groups(racesAt(c).map(r => seenFrom(c.kernel, r)), r => r.source + r.rival).values()].slice(0, 12).map(([r]) => ['Race', h('span', {}, 'against ', byKernel.get(r.rival) ? toCandidate(byKernel.get(r.rival).candidate_id) : shortDigest(r.rival), `: ${raceText(r)}`)]),
   async measured(main, c, result) {
     if (result.detail && c.verdict !== 'correct' && result.detail.length > (c.detail ?? '').length) main.append(h('h3', {}, 'Why, in full'), h('pre', {}, result.detail));
     const timed = result.cases.filter(k => k.median_ns > 0);

@@ -9,7 +9,7 @@ const candidates = objects(board.candidates);
 const byId = new Map(candidates.map(c => [c.candidate_id, c]));
 const taskOf = new Map(board.tasks.map(t => [t.task_id, t]));
 const runOf = new Map(board.runs.map(r => [r.run_id, r]));
-const placeOf = new Map(places.map(p => [p.candidate_id, p]));
+const placeOf = new Map(places.map(p => [p.candidate_id, p])), inFinal = p => Boolean(p) && p.flag === ''; // inFinal: its numbers come from a final
 /// What the speedups of a task are against.
 const versusOf = task => places.find(p => p.task === task)?.speedup_versus ?? 'the baseline';
 const everyVersus = [...new Set(places.map(p => p.speedup_versus))].sort().reverse().join(' or ') || 'baseline.cu';
@@ -42,10 +42,10 @@ function h(name, attributes, ...children) {
   return node;
 }
 
-// ---- numbers as `winnow leaderboard` shows them ----
-const none = '\u2013';
+// ---- numbers as `winnow leaderboard` shows them: docs/numbers.md says what each is ----
+const none = '\u2013', count = x => known(x) ? x.toLocaleString('en') : none;
 const known = x => x !== null && x !== undefined && Number.isFinite(x);
-const digits = x => x.toFixed(2);
+const digits = x => x > 0 && x < 0.095 ? String(+x.toPrecision(2)) : x.toFixed(2);
 const speed = x => known(x) && x > 0 ? digits(x) + 'x' : 'not measured';
 const bounds = r => known(r.speedup_low) && r.speedup_high > 0 ? `${digits(r.speedup_low)}\u2013${digits(r.speedup_high)}` : 'no interval';
 const units = [[1e9, 's'], [1e6, 'ms'], [1e3, '\u00b5s'], [0, 'ns']];
@@ -55,11 +55,9 @@ const time = ns => {
   return Number(ns / (size || 1)).toPrecision(4) + ' ' + unit;
 };
 const percent = x => known(x) ? (100 * x).toFixed(x < 0.1 ? 1 : 0) + ' %' : none;
-const dollars = x => known(x) ? '$' + x.toFixed(x < 1 ? 4 : 2) : 'unknown';
-const count = x => known(x) ? x.toLocaleString('en') : none;
+const dollars = x => known(x) ? '$' + x.toFixed(4) : 'unknown';
 const rank = p => !p || p.rank === null ? none : (p.tied ? '=' : '') + p.rank;
 const parameters = p => p && typeof p === 'object' ? Object.entries(p).map(e => e.join('=')).join(' ') : '';
-const geomean = list => list.length ? Math.exp(list.reduce((sum, x) => sum + Math.log(x), 0) / list.length) : null;
 const groups = (list, key) => list.reduce((map, x) => map.set(key(x), [...(map.get(key(x)) ?? []), x]), new Map());
 const median = list => { const s = [...list].sort((a, b) => a - b), m = s.length >> 1; return s.length % 2 ? s[m] : (s[m - 1] + s[m]) / 2; };
 const shortDigest = d => (d ?? '').slice(0, 8);
