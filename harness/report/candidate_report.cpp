@@ -8,6 +8,8 @@
 #include "store/number_text.h"
 #include "tasks/source/kernel_file_scan.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -33,6 +35,31 @@ json messages_json(const std::vector<store::CallMessage>& messages) {
   json list = json::array();
   for (const store::CallMessage& message : messages) {
     list.push_back({{"role", message.role}, {"text", to_valid_utf8(message.text)}});
+  }
+  return list;
+}
+
+json races_json(const std::vector<store::RaceOfCandidate>& races) {
+  json list = json::array();
+  for (const store::RaceOfCandidate& race : races) {
+    json& one =
+        list.emplace_back(json{{"source", race.source},
+                               {"rival_id", race.rival_id == 0 ? json() : json(race.rival_id)},
+                               {"verdict", race.verdict},
+                               {"raced_at", race.raced_at}});
+    put_measured(one, "ratio", "", race.ratio, race.bounds);
+  }
+  return list;
+}
+
+json measurements_json(const std::vector<store::Measurement>& measurements) {
+  json list = json::array();
+  for (const store::Measurement& measured : measurements) {
+    json& one = list.emplace_back(json{{"asked_by", measured.asked_by},
+                                       {"measured_at", measured.started_at},
+                                       {"parameters", json::parse(measured.parameters)},
+                                       {"score_ns", measured_json(measured.score_ns)}});
+    put_measured(one, "speedup", "", measured.speedup, measured.bounds);
   }
   return list;
 }
@@ -75,6 +102,59 @@ std::string final_text(const json& standing) {
                      held_out > 0 ? ", held-out " + store::speedup_text(held_out) : "");
 }
 
+constexpr std::size_t kDateBytes = 10;
+constexpr std::size_t kRacesShown = 8;
+
+/// "race in the final: against @7: 4.948x, 4.801 to 5.101 (99 %), faster, 2026-11-20"
+std::string races_text(const json& races) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(races.size(), kRacesShown); ++i) {
+    const json& race = races[i];
+    const std::string source = text_at(race, "source"), rival = text_at(race, "rival_id");
+    const std::string interval = ratio_interval_text(store::bounds_at(race, "ratio"));
+    text += fmt::format(
+        "race {}: against {}: {}{}, {}, {}\n", source == "final" ? "in the final" : source,
+        rival.empty() ? "a kernel that is no candidate" : "@" + rival,
+        ratio_text(number_at(race, "ratio")), interval.empty() ? "" : ", " + interval + " (99 %)",
+        text_at(race, "verdict"), text_at(race, "raced_at").substr(0, kDateBytes));
+  }
+  return text;
+}
+
+/// "measured by winnow profile on 2026-11-29: 1.98x (95 %: 1.93-2.03), 45.20 us"
+std::string measurements_text(const json& measurements) {
+  std::string text;
+  for (const json& measured : measurements) {
+    const std::string speedup = store::speedup_text(number_at(measured, "speedup"));
+    const std::string interval =
+        store::speedup_interval_text(store::bounds_at(measured, "speedup"));
+    const std::string parameters = store::parameters_at(measured);
+    text += fmt::format(
+        "measured by winnow {} on {}: {}{}, {}{}{}\n", text_at(measured, "asked_by"),
+        text_at(measured, "measured_at").substr(0, kDateBytes),
+        speedup.empty() ? "no speedup" : speedup,
+        interval.empty() ? "" : " (95 %: " + interval + ")",
+        time_text(number_at(measured, "score_ns")), parameters.empty() ? "" : ", ", parameters);
+  }
+  return text;
+}
+
+/// "speed of light at n=1000: 80 % of DRAM's peak (from winnow profile)"
+std::string light_text(const json& document) {
+  const json& measurements = document.at("measurements");
+  const bool asked = std::any_of(measurements.begin(), measurements.end(),
+                                 [](const json& one) { return one.at("asked_by") == "profile"; });
+  std::string text;
+  for (const json& shape : store::value_at(document, "evaluation/profile")) {
+    if (const double fraction = number_at(shape, "speed_of_light/fraction"); fraction > 0) {
+      text += fmt::format("speed of light at {}: {:.0f} % of {} ({})\n", text_at(shape, "shape"),
+                          100 * fraction, text_at(shape, "speed_of_light/bound"),
+                          asked ? "from winnow profile" : "from when it was judged");
+    }
+  }
+  return text;
+}
+
 } // namespace
 
 std::string plan_text(const std::string& kernel_file) {
@@ -111,6 +191,8 @@ json candidate_json(const store::CandidateRecord& record, const CandidateParts& 
           {"completion_tokens", tokens(record.completion_tokens)},
           {"reasoning_tokens", tokens(record.reasoning_tokens)},
           {"final", final_json(record.final)},
+          {"races", races_json(record.races)},
+          {"measurements", measurements_json(record.measurements)},
           {"source", row.text},
           {"plan", text_or_null(plan_text(row.text))},
           {"evaluation", store::evaluation_document(record.state)},
@@ -133,6 +215,8 @@ std::string candidate_text(const json& document) {
               : "cost: " + store::dollars_text(number_at(document, "dollars")) + "\n";
   text += fact("created", text_at(document, "created_at"));
   text += fact("final", final_text(document.at("final")));
+  text += races_text(document.at("races")) + measurements_text(document.at("measurements")) +
+          light_text(document);
   text = wrap_lines(text, store::table_columns(), 2) + "\n";
   const json& evaluation = document.at("evaluation");
   if (evaluation.is_null()) {

@@ -349,6 +349,9 @@ TEST_F(Numbers, RacesSayWhereTheyWereRun) {
   EXPECT_NEAR(ratios["when judged"], first_.race->ratio, 1e-9);
   const json evaluation = json_of({"show", std::to_string(best_), "--json"}).at("evaluation");
   expect_number(evaluation.at("race").at("ratio"), first_.race->ratio, "show --json");
+  expect_shown(show(best_), "race in the final: against @2: ([0-9.]+)x", kFinalRace);
+  expect_shown(show(best_), "race when judged: against @2: ([0-9.]+)x", first_.race->ratio);
+  expect_shown(show(2), "race in the final: against @1: ([0-9.]+)x", 1 / kFinalRace);
 }
 
 TEST_F(Numbers, TheRaceIsTheGeometricMeanOfItsShapes) {

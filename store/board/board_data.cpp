@@ -412,6 +412,14 @@ private:
                             "WHERE ?1 IS NOT NULL ORDER BY id",
                             "task_id:i name:t title:t category:t digest:t"));
     member("models", json_line(model_means(database_, options_.query)));
+    member(
+        "measurements",
+        rows_of("SELECT e.candidate_id, e.asked_by, e.started_at, e.speedup, e.speedup_low, "
+                "e.speedup_high, e.score_ns FROM evaluations AS e "
+                "JOIN candidates AS c ON c.id = e.candidate_id JOIN runs AS r ON r.id = c.run_id "
+                "WHERE e.asked_by <> '' AND ?1 IN ('', r.name) ORDER BY e.id",
+                "candidate_id:i asked_by:t started_at:t speedup:r speedup_low:r speedup_high:r "
+                "score_ns:r"));
     member("races", races_);
     member("ceilings", rows_of("SELECT device_name, uuid, driver, content, measured_at "
                                "FROM ceilings WHERE ?1 IS NOT NULL ORDER BY id",

@@ -41,7 +41,7 @@ pages.candidate = {
       ['Cost', c.origin === 'model' ? dollars(c.dollars) : null], ['Builds on', c.parents?.length ? h('span', {}, links(c.parents)) : 'nothing'], ['Used by', children.length ? h('span', {}, links(children.map(o => o.candidate_id))) : 'nobody'],
       ['Compare', h('span', {}, c.parents?.length ? h('a', {href: link({page: 'ab', a: c.candidate_id, b: c.parents[0]})}, 'with its parent') : null, c.parents?.length ? ' ' : null,
         leader && leader.candidate_id !== c.candidate_id ? h('a', {href: link({page: 'ab', a: c.candidate_id, b: leader.candidate_id})}, 'with the leader') : null)],
-      ...this.races(c)]);
+      ...this.races(c), ...board.measurements.filter(m => m.candidate_id === c.candidate_id).map(m => [`winnow ${m.asked_by}`, `${speed(m.speedup)}, 95 %: ${bounds(m)}, ${time(m.score_ns)}, on ${m.started_at.slice(0, 10)}`])]);
   },
   /// The newest race of each source and rival: two sources are two measurements.
   races: c => [...groups(racesAt(c).map(r => seenFrom(c.kernel, r)), r => r.source + r.rival).values()].slice(0, 12).map(([r]) => ['Race', h('span', {}, 'against ', byKernel.get(r.rival) ? toCandidate(byKernel.get(r.rival).candidate_id) : shortDigest(r.rival), `: ${raceText(r)}`)]),
@@ -64,7 +64,7 @@ pages.candidate = {
     }
     this.checks(main, result);
     const shapes = profileOf.get(c.candidate_id);
-    if (shapes?.length) main.append(h('h3', {}, 'Speed of light and counters'), table(shapes, lightColumns));
+    if (shapes?.length) main.append(h('h3', {}, `Speed of light and counters, from ${board.measurements.some(m => m.candidate_id === c.candidate_id && m.asked_by === 'profile') ? 'winnow profile' : 'when it was judged'}`), table(shapes, lightColumns));
     const kernels = result.kernels ?? [];
     if (kernels.length) main.append(h('h3', {}, 'Compiled code'), note([result.compiler, result.architecture, ...(result.features ?? [])].filter(Boolean).join(', ')), table(kernels, [
       {name: 'kernel', value: k => k.kernel}, {name: 'registers', num: true, value: k => k.registers}, {name: 'spilled bytes', num: true, cell: k => `${k.spill_store_bytes} stored, ${k.spill_load_bytes} loaded`},
