@@ -138,6 +138,23 @@ int report(const Error& error, ExitCode code) {
   return to_int(code);
 }
 
+/// Whether the command answers a program: it names no store that it chose.
+bool writes_json(const CLI::App& command) {
+  const CLI::Option* json = command.get_option_no_throw("--json");
+  const CLI::Option* format = command.get_option_no_throw("--format");
+  return (json != nullptr && !json->empty()) ||
+         (format != nullptr && format->as<std::string>() == "json");
+}
+
+/// The last line of a command that chose its store: another one may have become the newest.
+void name_chosen_store(const CLI::App& command) {
+  const std::string store = take_chosen_store();
+  const bool has_option = command.get_option_no_throw("--store") != nullptr;
+  if (!store.empty() && has_option && !writes_json(command)) {
+    std::cerr << "store: " << store << '\n';
+  }
+}
+
 int act(const Action& chosen) {
   end_on_interrupt();
   try {
@@ -289,7 +306,9 @@ int run_cli(const std::vector<std::string>& arguments) {
   }
   store::set_table_columns(output_columns().value_or(0));
   start_log(log_level);
-  return act(chosen);
+  const int code = act(chosen);
+  name_chosen_store(reached(app));
+  return code;
 }
 
 } // namespace winnow::harness

@@ -3,10 +3,15 @@
 #include "evaluators/workers.h"
 #include "harness/cli.h"
 #include "harness/exit_codes.h"
+#include "harness/report/terminal.h"
 #include "store/run_store.h"
 
 #include <cstdlib>
 #include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -64,6 +69,97 @@ TEST(Cli, HelpIsAWordToo) {
   }
   EXPECT_THAT(run({"help", "tasks", "selftst"}).err, HasSubstr("did you mean 'selftest'?"));
   EXPECT_EQ(run({"eval", "axpy", "--help"}).code, 0);
+}
+
+/// All commands below this one whose help lists --store.
+void add_commands_with_store(const std::vector<std::string>& words,
+                             std::vector<std::string>& commands) {
+  std::vector<std::string> help = words;
+  help.emplace_back("--help");
+  const std::string text = run(help).out;
+  if (text.find("\n  --store ") != std::string::npos) {
+    commands.push_back(join(words, " "));
+  }
+  const std::size_t list = text.find("\nSubcommands:\n");
+  for (const std::string_view line :
+       split_lines(list == std::string::npos ? std::string_view()
+                                             : std::string_view(text).substr(list + 1))) {
+    if (line.starts_with("  ") && line.size() > 2 && line[2] != ' ' &&
+        !line.starts_with("  help ")) {
+      std::vector<std::string> below = words;
+      below.emplace_back(line.substr(2, line.find(' ', 2) - 2));
+      add_commands_with_store(below, commands);
+    }
+  }
+}
+
+/// Sets a variable of the environment as long as it lives.
+struct Variable {
+  Variable(const char* given, const std::string& value) : name(given) {
+    setenv(name, value.c_str(), 1);
+  }
+  ~Variable() { unsetenv(name); }
+  Variable(const Variable&) = delete;
+  const char* name;
+};
+
+TEST(Cli, EveryCommandThatChoosesAStoreNamesItLast) {
+  const TemporaryDirectory directory("cli-test");
+  const std::string store = (directory.path() / "chosen.db").string();
+  store::RunStore(store, store::RunStore::Mode::ReadWrite)
+      .create_run("r", nlohmann::json::object(), nlohmann::json::object());
+  const std::string empty = (directory.path() / "empty").string();
+  write_file_atomic(empty, "");
+  const Variable variable("WINNOW_STORE", store);
+  const std::string last = "store: " + store + " (from $WINNOW_STORE; --store names another)\n";
+  // How each command looks at a store and ends soon, often because the store has no such candidate.
+  const std::map<std::string, std::string> arguments{
+      {"eval", " axpy @99"},
+      {"profile", " axpy @99"},
+      {"race", " axpy @99 @98"},
+      {"tune", " axpy @99"},
+      {"resume", " none"},
+      {"leaderboard", ""},
+      {"show", " 99"},
+      {"diff", " 99 98"},
+      {"roles", " r"},
+      {"reverify", " --task none"},
+      {"export", " md"},
+      {"export kernel", " 99 " + empty},
+      {"export kernelbench", " 99 " + empty},
+      {"export solution", " 99 " + empty},
+      {"export training", ""},
+      {"batch export", " --run none -o " + empty},
+      {"batch import", " " + empty + " --run none -o " + empty}};
+  // Their configuration names the store, or nothing but the option; or they choose at their end.
+  const std::set<std::string> others{"run",           "bench", "baseline table", "baseline torch",
+                                     "baseline gpus", "serve"};
+  std::vector<std::string> commands;
+  add_commands_with_store({}, commands);
+  for (const std::string& command : commands) {
+    if (!others.contains(command)) {
+      ASSERT_TRUE(arguments.contains(command)) << command << ": how does it choose its store?";
+      EXPECT_THAT(run(wrap_words(command + arguments.at(command), 1)).err, testing::EndsWith(last))
+          << command;
+    }
+  }
+  EXPECT_EQ(commands.size(), arguments.size() + others.size());
+  EXPECT_EQ(find_store_to_write(""), store);
+  EXPECT_EQ("store: " + take_chosen_store() + "\n", last);
+  for (const char* words : {"leaderboard --json", "leaderboard --format json", "show 99 --json"}) {
+    EXPECT_THAT(run(wrap_words(words, 1)).err, testing::Not(HasSubstr("store: "))) << words;
+  }
+  EXPECT_THAT(run({"leaderboard", "--store", store}).err, testing::Not(HasSubstr("store: ")));
+}
+
+TEST(Cli, ServeNamesTheStoreThatItChose) {
+  const TemporaryDirectory directory("cli-test");
+  const std::string file = (directory.path() / "no_database.db").string();
+  write_file_atomic(file, "no database");
+  const Variable variable("WINNOW_STORE", file);
+  EXPECT_THAT(
+      run({"serve", "--bind", "127.0.0.1:0"}).err,
+      testing::EndsWith("store: " + file + " (from $WINNOW_STORE; --store names another)\n"));
 }
 
 TEST(Cli, AMisspeltNameIsAnsweredWithTheNearest) {

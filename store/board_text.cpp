@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "store/json_table.h"
+#include "store/number_text.h"
 
 #include <algorithm>
 #include <iterator>
@@ -75,11 +76,11 @@ std::string bounds_text(const json& row) {
 }
 
 std::string times_text(const json& value) {
-  return value.is_null() ? "" : fmt::format("{:.2f}x", value.get<double>());
+  return speedup_text(number_at(value, ""));
 }
 
 std::string cost_text(const json& dollars) {
-  return number_at(dollars, "") > 0 ? fmt::format("${:.4f}", dollars.get<double>()) : "";
+  return number_at(dollars, "") > 0 ? dollars_text(dollars.get<double>()) : "";
 }
 
 /// Why the row has no numbers of a final. A row with a rank and a flag is on a board without a

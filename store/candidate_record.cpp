@@ -110,6 +110,8 @@ CandidateRecord RunStore::candidate_record(RowId id) const {
     record.op = operator_of(database, id);
     record.messages = messages_of(database, id);
     record.final = final_of(database, id);
+    record.races = races_of_candidate(database, id);
+    record.measurements = measurements_of_candidate(database, id);
     return record;
   });
 }

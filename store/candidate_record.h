@@ -21,6 +21,26 @@ struct FinalStanding {
   double held_out_speedup = 0; ///< 0: not measured
 };
 
+/// A race of a candidate, seen from the candidate: above 1 it is the faster one.
+struct RaceOfCandidate {
+  std::string source; ///< "when judged", "final", "asked for"
+  std::string verdict, raced_at;
+  double ratio = 0;
+  tasks::Bounds bounds; ///< 99 %
+  RowId rival_id = 0;   ///< the first candidate with the rival's file and parameters; 0: none
+};
+std::vector<RaceOfCandidate> races_of_candidate(const Database& database, RowId candidate);
+
+/// An evaluation that somebody asked for. The board does not rest on it.
+struct Measurement {
+  std::string asked_by; ///< "profile", "race"
+  std::string started_at;
+  std::string parameters; ///< JSON
+  double speedup = 0, score_ns = 0;
+  tasks::Bounds bounds; ///< of the speedup
+};
+std::vector<Measurement> measurements_of_candidate(const Database& database, RowId candidate);
+
 struct CallMessage {
   std::string role, text;
 };
@@ -38,6 +58,8 @@ struct CandidateRecord {
   std::int64_t prompt_tokens = 0, completion_tokens = 0, reasoning_tokens = 0;
   std::vector<CallMessage> messages; ///< of the prompt
   std::optional<FinalStanding> final;
+  std::vector<RaceOfCandidate> races;    ///< the newest first
+  std::vector<Measurement> measurements; ///< the oldest first
 };
 
 /// The evaluation that counts, as in schema "winnow.evaluation"; null: not evaluated yet.

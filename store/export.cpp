@@ -217,6 +217,8 @@ std::string export_csv(const json& document) {
     row.update(candidate);
     if (const json& board = candidate.at("board"); !board.is_null()) {
       row.update(board); // a rank stands beside the numbers of its row on the board
+    } else if (!row["speedup"].is_null()) {
+      row["flag"] = "not on the board";
     }
     names_versus = names_versus || row.contains("speedup_versus");
     if (!candidate.at("evaluation").is_null()) {

@@ -1,6 +1,7 @@
 #include "base/text.h"
 #include "store/board_text.h"
 #include "store/json_table.h"
+#include "store/number_text.h"
 
 #include <algorithm>
 
@@ -34,7 +35,7 @@ std::string runs_table(const json& runs) {
                        number_at(run, "prompt_tokens") + number_at(run, "completion_tokens"));
   };
   const auto dollars = [](const json& value) {
-    return value.is_null() ? "unknown" : fmt::format("{:.4f}", value.get<double>());
+    return value.is_null() ? "unknown" : dollars_text(value.get<double>());
   };
   return to_markdown(json_table(runs, {{{"run"}, "run"},
                                        {{"status"}, "status"},
@@ -57,12 +58,11 @@ std::string place_text(const json& candidate) {
 }
 
 /// As on the board, so that a rank stands beside the number that it rests on.
-std::string speedup_text(const json& candidate) {
+std::string placed_speedup_text(const json& candidate) {
   const bool on_board = !candidate.at("board").is_null();
   const double speedup = number_at(candidate, on_board ? "board/speedup" : "evaluation/speedup");
   const std::string versus = text_at(candidate, "evaluation/speedup_versus");
-  return speedup > 0 ? fmt::format("{:.2f}x{}", speedup, versus.empty() ? "" : " over " + versus)
-                     : "";
+  return speedup_text(speedup) + (speedup > 0 && !versus.empty() ? " over " + versus : "");
 }
 
 /// Why the candidate is not correct, or why it has no rank.
@@ -83,7 +83,7 @@ std::string candidates_table(const json& candidates) {
                                              {{"by"}, "", author_at},
                                              {{"verdict"}, "verdict"},
                                              {{"rank", true}, "", place_text},
-                                             {{"speedup", true}, "", speedup_text},
+                                             {{"speedup", true}, "", placed_speedup_text},
                                              {{"file"}, "digest", short_digest},
                                              {{"why"}, "", reason_text}}));
 }

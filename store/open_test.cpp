@@ -385,7 +385,9 @@ std::filesystem::path store_of_version(const TemporaryDirectory& directory, std:
       "; PRAGMA user_version = " + std::to_string(version) +
       "; INSERT INTO verdicts VALUES (17, 'correct', ''); INSERT INTO stages VALUES (8, "
       "'done'), (6, 'time'); INSERT INTO runs VALUES (1, 'r', 'finished', '{}', '', ''); "
-      "INSERT INTO tasks VALUES (1, 'd', 'axpy', '', '', '', '{}', '', '', '', ''); "
+      "INSERT INTO tasks (id, digest, name, category, title, description, definition, "
+      "reference_source, baseline_source, python_source, created_at) "
+      "VALUES (1, 'd', 'axpy', '', '', '', '{}', '', '', '', ''); "
       "INSERT INTO leaderboard_groups (id, run_id, task_id, device, device_name, "
       "evaluator_version) VALUES (1, NULL, 1, 'cpu', 'CPU', 1), (2, 1, 1, 'cpu', 'CPU', 1);");
   for (const char* number : {"1", "2"}) {

@@ -275,6 +275,12 @@ public:
   /// evidence and refers to its successor.
   void supersede_evaluation(RowId candidate, const tasks::Evaluation& evaluation,
                             std::string_view request = {});
+  /// Adds an evaluation that the command `asked_by` was asked for, without its race. It counts only
+  /// if the candidate has no other.
+  void add_measurement(RowId candidate, tasks::Evaluation evaluation, std::string_view asked_by);
+  /// The candidate of this task with this kernel file: `preferred`, or else the first one.
+  std::optional<RowId> candidate_with_file(RowId task, std::string_view digest,
+                                           RowId preferred) const;
   /// The evaluations of the heats of this candidate, oldest first.
   std::vector<tasks::Evaluation> trials(RowId candidate) const;
   std::vector<CandidateState> candidates(RowId run) const;

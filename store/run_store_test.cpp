@@ -545,6 +545,21 @@ TEST(DeviceFacts, CeilingsAreStoredOncePerMeasurement) {
   EXPECT_EQ(t.store.ceilings()[0].content, ceilings.content);
 }
 
+TEST(Measurements, CountOnlyIfThereIsNoOtherEvaluation) {
+  TestStore t;
+  const RowId judged = t.add("a", "one", {correct_evaluation(2)});
+  tasks::Evaluation again = correct_evaluation(3);
+  again.race = tasks::RaceResult{"b", "faster", 1.5, {1.25, 1.75}, 8};
+  t.store.add_measurement(judged, again, "profile");
+  EXPECT_EQ(t.store.candidate_state(judged).best->speedup, 2);
+  EXPECT_EQ(query_file(t.path, "SELECT count(*) FROM races"), std::vector<std::string>{"0"});
+  const RowId fresh = t.add("b", "two", {});
+  t.store.add_measurement(fresh, again, "race");
+  EXPECT_EQ(t.store.candidate_state(fresh).best->speedup, 3);
+  EXPECT_EQ(query_file(t.path, "SELECT candidate_id, ordinal, asked_by FROM evaluations"),
+            (std::vector<std::string>{"1|0|", "1|1|profile", "2|0|race"}));
+}
+
 TEST(DeviceFacts, AnAskedRaceIsStoredBesideTheBoard) {
   TestStore t;
   tasks::Evaluation raced = correct_evaluation(2);

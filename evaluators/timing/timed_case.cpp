@@ -3,6 +3,7 @@
 #include "evaluators/timing/race_blocks.h"
 #include "profiling/statistics/race.h"
 #include "profiling/statistics/summary.h"
+#include "tasks/result/speedup.h"
 
 #include <algorithm>
 #include <cmath>
@@ -76,26 +77,14 @@ void compare_medians(CaseResult& timed) {
   }
 }
 
-// The errors at the shapes are independent, so the variances of their logarithms add up.
 Bounds bounds_of_speedup(const std::vector<CaseResult>& cases, tasks::Stage stage) {
-  double below = 0, above = 0, log_sum = 0, count = 0;
+  std::vector<tasks::Speedup> speedups;
   for (const CaseResult& timed : cases) {
-    if (timed.stage != stage || timed.samples_ns.empty()) {
-      continue;
+    if (timed.stage == stage && !timed.samples_ns.empty()) {
+      speedups.push_back({timed.speedup, timed.speedup_bounds});
     }
-    if (!timed.speedup_bounds.known() || !(timed.speedup_bounds.low > 0)) {
-      return {};
-    }
-    below += std::pow(std::log(timed.speedup / timed.speedup_bounds.low), 2);
-    above += std::pow(std::log(timed.speedup_bounds.high / timed.speedup), 2);
-    log_sum += std::log(timed.speedup);
-    ++count;
   }
-  if (count == 0) {
-    return {};
-  }
-  return {std::exp((log_sum - std::sqrt(below)) / count),
-          std::exp((log_sum + std::sqrt(above)) / count)};
+  return tasks::mean_speedup(speedups).bounds;
 }
 
 std::optional<tasks::RaceResult> race_of(const std::vector<CaseResult>& cases,
@@ -116,13 +105,15 @@ std::optional<tasks::RaceResult> race_of(const std::vector<CaseResult>& cases,
       race.add(block_ns(own, block), block_ns(raced[shape]->incumbent_samples_ns, block), shape);
     }
   }
-  tasks::RaceResult result;
-  result.rival = rival;
-  result.verdict = to_string(race.verdict());
-  result.ratio = race.ratio();
-  result.bounds = {race.interval().low, race.interval().high};
-  result.blocks = static_cast<int>(race.blocks());
-  return result;
+  return tasks::RaceResult{rival,
+                           std::string(to_string(race.verdict())),
+                           race.ratio(),
+                           {race.interval().low, race.interval().high},
+                           static_cast<int>(race.blocks())};
+}
+
+std::optional<tasks::RaceResult> race_at(const CaseResult& timed, const std::string& rival) {
+  return race_of({timed}, rival);
 }
 
 } // namespace winnow::evaluators

@@ -32,4 +32,8 @@ tasks::Bounds bounds_of_speedup(const std::vector<tasks::CaseResult>& cases, tas
 std::optional<tasks::RaceResult> race_of(const std::vector<tasks::CaseResult>& cases,
                                          const std::string& rival);
 
+/// The part of that race at the shape of one case. The mean of the ratios of all shapes is the
+/// ratio of the whole race.
+std::optional<tasks::RaceResult> race_at(const tasks::CaseResult& timed, const std::string& rival);
+
 } // namespace winnow::evaluators

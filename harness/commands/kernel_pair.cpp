@@ -3,11 +3,12 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "evaluators/evaluation/ordered_results.h"
+#include "harness/commands/kept_pair.h"
 #include "harness/commands/kernel_text.h"
 #include "harness/interrupt.h"
+#include "harness/judging_devices.h"
 #include "harness/named_task.h"
 #include "harness/report/activity.h"
-#include "store/run_store.h"
 #include "tasks/plan/parameter_choices.h"
 
 #include <algorithm>
@@ -121,7 +122,8 @@ JudgedKernel judged(const NamedKernel& kernel, evaluators::EvaluationRequest req
   if (kernel.kernel_file) {
     request.choices = {kernel.parameters};
   }
-  return {kernel.file, kernel.digest, evaluation_of(evaluations.evaluate(std::move(request)))};
+  return {kernel.file, kernel.digest, evaluation_of(evaluations.evaluate(std::move(request))),
+          kernel.text};
 }
 
 /// Judges the other kernel first: if it is not correct, a comparison is impossible.
@@ -129,7 +131,7 @@ KernelPair judged_pair(const NamedKernel& kernel, const std::optional<NamedKerne
                        evaluators::EvaluationRequest request, evaluators::OneByOne& evaluations,
                        const Interrupt& interrupt) {
   KernelPair pair{request.task->name,
-                  {kernel.file, kernel.digest, {}},
+                  {kernel.file, kernel.digest, {}, kernel.text},
                   std::nullopt,
                   std::string(tasks::speedup_versus(request.task->baseline))};
   if (against) {
@@ -215,9 +217,8 @@ ExitCode judge_pair(const PairCommand& command, const PairMethod& method) {
     std::cerr << "interrupted\n";
     return ExitCode::Interrupted;
   }
-  if (method.needs_race && !command.store.empty() && pair.kernel.evaluation.race) {
-    store::RunStore store(command.store, store::RunStore::Mode::ReadWrite);
-    store.add_race(store.add_task(task), pair.kernel.digest, pair.kernel.evaluation);
+  if (!command.store.empty()) {
+    keep_pair({command.store, method.name}, task, environment_of(*devices), pair);
   }
   const nlohmann::json document = method.document(pair);
   std::cout << (command.json ? document.dump(2) + "\n" : method.text(document));

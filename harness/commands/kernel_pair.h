@@ -16,8 +16,8 @@ namespace winnow::harness {
 /// The command line of `race` and `profile`.
 struct PairCommand {
   std::string task;
-  /// Of candidates; a race is stored there, too. Empty: the usual store for candidates, and the
-  /// race is stored nowhere.
+  /// Of candidates; what is measured is stored there, too. Empty: the usual store for candidates,
+  /// and nothing is stored.
   std::string store;
   std::string file, against;                               ///< `against` may be empty
   std::vector<std::string> parameters, against_parameters; ///< "NAME=VALUE"
@@ -31,6 +31,7 @@ struct PairMethod {
   std::function<void(evaluators::EvaluationOptions&)> adapt;
   nlohmann::json (*document)(const KernelPair&);
   std::string (*text)(const nlohmann::json& document);
+  std::string name;        ///< "race", "profile"
   bool needs_race = false; ///< without a race the command has failed
 };
 

@@ -33,7 +33,7 @@ OwnKernels::OwnKernels(const std::string& store, const std::string& run, const t
       run_(run_of_person(store_, run, environment)), task_(store_.add_task(task)) {}
 
 std::string OwnKernels::keep(const std::string& file, const std::string& text,
-                             const tasks::Evaluation& evaluation) {
+                             const tasks::Evaluation& evaluation, const std::string& asked_by) {
   using tasks::Verdict;
   if (evaluation.verdict == Verdict::Infrastructure || evaluation.verdict == Verdict::NotJudged) {
     return file + ": not stored, because the machine could not judge the kernel";
@@ -43,7 +43,11 @@ std::string OwnKernels::keep(const std::string& file, const std::string& text,
   row.text = text;
   const store::RowId candidate = store_.add_candidate(run_, task_, row);
   const bool is_known = store_.candidate_state(candidate).best.has_value();
-  store_.add_evaluations(candidate, {evaluation});
+  if (asked_by.empty()) {
+    store_.add_evaluations(candidate, {evaluation});
+  } else {
+    store_.add_measurement(candidate, evaluation, asked_by);
+  }
   if (is_known) {
     return fmt::format("{}: is candidate {} already, and its first evaluation counts; `winnow "
                        "reverify --store {}` times the leaders again",

@@ -21,9 +21,10 @@ public:
              const nlohmann::json& environment);
 
   /// Stores the kernel and its evaluation. Says in one line what became of the kernel. The first
-  /// evaluation of a text counts: the best of several would reward luck.
+  /// evaluation of a text counts: the best of several would reward luck. `asked_by`: the command,
+  /// as RunStore::add_measurement() takes it; empty: `eval`.
   std::string keep(const std::string& file, const std::string& text,
-                   const tasks::Evaluation& evaluation);
+                   const tasks::Evaluation& evaluation, const std::string& asked_by = {});
   /// Stores evaluations of the task's baseline.cu. Only the first one that the run ever got counts;
   /// the others tell how much its time varies.
   void keep_baseline(const std::string& text, const std::vector<tasks::Evaluation>& evaluations);

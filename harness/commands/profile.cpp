@@ -24,7 +24,8 @@ ExitCode profile(const ProfileCommand& command) {
     options.energy = !command.no_energy;
     options.counters = evaluators::counting_from_string(command.counters).value();
   };
-  return judge_pair(command, {kCpuBudget, kGpuBudget, adapt, profile_json, profile_text});
+  return judge_pair(command,
+                    {kCpuBudget, kGpuBudget, adapt, profile_json, profile_text, "profile"});
 }
 
 void add_comparison(CLI::App& sub, ProfileCommand& command) {
@@ -45,7 +46,13 @@ void add_options(CLI::App& sub, ProfileCommand& command) {
   sub.add_option("TASK", command.task, "name, category/name or folder of the task")->required();
   sub.add_option("FILE", command.file, std::string("the kernel file, at most 1 MiB") + kOrCandidate)
       ->required();
-  add_store_of_kernels(sub, command.store);
+  sub.add_option(
+      "--store", command.store,
+      "SQLite file with the candidates, which also keeps what is measured: the kernels become "
+      "candidates of the run `person`, as with `winnow eval --store`, unless they are "
+      "candidates already; `show` and `export html` show the measurements, and no board "
+      "rests on those of candidates that were judged before (default: candidates come "
+      "from $WINNOW_STORE, else the newest *.db; nothing is kept)");
   add_comparison(sub, command);
   command.judging.timeout = "60s";
   add_judging_options(sub, command.judging, "best, cpu, cuda, hip, or one device such as cuda:0");

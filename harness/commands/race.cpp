@@ -11,8 +11,8 @@ namespace {
 
 ExitCode race(const PairCommand& command) {
   const auto adapt = [](evaluators::EvaluationOptions& options) { options.stop_when_lost = true; };
-  return judge_pair(command,
-                    {race_budget("cpu"), race_budget("gpu"), adapt, race_json, race_text, true});
+  return judge_pair(
+      command, {race_budget("cpu"), race_budget("gpu"), adapt, race_json, race_text, "race", true});
 }
 
 void add_options(CLI::App& sub, PairCommand& command) {
@@ -39,10 +39,13 @@ void add_options(CLI::App& sub, PairCommand& command) {
                  "each kernel")
       ->check(CLI::Range(6, 100'000))
       ->capture_default_str();
-  sub.add_option("--store", command.store,
-                 "SQLite file with the candidates, which also keeps the race: `export html` shows "
-                 "the race beside the board, which does not rest on it (default: candidates come "
-                 "from $WINNOW_STORE, else the newest *.db; the race is not kept)");
+  sub.add_option(
+      "--store", command.store,
+      "SQLite file with the candidates, which also keeps what is measured: the kernels become "
+      "candidates of the run `person`, as with `winnow eval --store`, unless they are "
+      "candidates already; `show` and `export html` show the measurements, and no board "
+      "rests on those of candidates that were judged before (default: candidates come "
+      "from $WINNOW_STORE, else the newest *.db; nothing is kept)");
   sub.add_flag("--json", command.json,
                "one JSON document, schema winnow.race, version 2; times in ns");
 }

@@ -5,7 +5,10 @@
 #include "harness/report/eval_report.h"
 #include "harness/report/timed_shapes.h"
 #include "store/json_table.h"
+#include "store/number_text.h"
 #include "tasks/source/kernel_file_scan.h"
+
+#include <algorithm>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -36,9 +39,37 @@ json messages_json(const std::vector<store::CallMessage>& messages) {
   return list;
 }
 
+json races_json(const std::vector<store::RaceOfCandidate>& races) {
+  json list = json::array();
+  for (const store::RaceOfCandidate& race : races) {
+    json& one =
+        list.emplace_back(json{{"source", race.source},
+                               {"rival_id", race.rival_id == 0 ? json() : json(race.rival_id)},
+                               {"verdict", race.verdict},
+                               {"raced_at", race.raced_at}});
+    put_measured(one, "ratio", "", race.ratio, race.bounds);
+  }
+  return list;
+}
+
+json measurements_json(const std::vector<store::Measurement>& measurements) {
+  json list = json::array();
+  for (const store::Measurement& measured : measurements) {
+    json& one = list.emplace_back(json{{"asked_by", measured.asked_by},
+                                       {"measured_at", measured.started_at},
+                                       {"parameters", json::parse(measured.parameters)},
+                                       {"score_ns", measured_json(measured.score_ns)}});
+    put_measured(one, "speedup", "", measured.speedup, measured.bounds);
+  }
+  return list;
+}
+
 json text_or_null(const std::string& text) {
   return text.empty() ? json() : json(text);
 }
+
+constexpr const char* kWhenJudged =
+    "when judged (another measurement than the final, at another time):\n";
 
 /// "label: value", or nothing without a value.
 std::string fact(const char* label, const std::string& value) {
@@ -63,12 +94,65 @@ std::string final_text(const json& standing) {
   if (standing.is_null()) {
     return {};
   }
-  const std::string interval = ratio_interval_text(store::bounds_at(standing, "speedup"));
+  const std::string interval = store::speedup_interval_text(store::bounds_at(standing, "speedup"));
   const double held_out = number_at(standing, "held_out_speedup");
   return fmt::format("rank {}, {}{}{}", text_at(standing, "rank"),
-                     ratio_text(number_at(standing, "speedup")),
+                     store::speedup_text(number_at(standing, "speedup")),
                      interval.empty() ? "" : " (95 %: " + interval + ")",
-                     held_out > 0 ? ", held-out " + ratio_text(held_out) : "");
+                     held_out > 0 ? ", held-out " + store::speedup_text(held_out) : "");
+}
+
+constexpr std::size_t kDateBytes = 10;
+constexpr std::size_t kRacesShown = 8;
+
+/// "race in the final: against @7: 4.948x, 4.801 to 5.101 (99 %), faster, 2026-11-20"
+std::string races_text(const json& races) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(races.size(), kRacesShown); ++i) {
+    const json& race = races[i];
+    const std::string source = text_at(race, "source"), rival = text_at(race, "rival_id");
+    const std::string interval = ratio_interval_text(store::bounds_at(race, "ratio"));
+    text += fmt::format(
+        "race {}: against {}: {}{}, {}, {}\n", source == "final" ? "in the final" : source,
+        rival.empty() ? "a kernel that is no candidate" : "@" + rival,
+        ratio_text(number_at(race, "ratio")), interval.empty() ? "" : ", " + interval + " (99 %)",
+        text_at(race, "verdict"), text_at(race, "raced_at").substr(0, kDateBytes));
+  }
+  return text;
+}
+
+/// "measured by winnow profile on 2026-11-29: 1.98x (95 %: 1.93-2.03), 45.20 us"
+std::string measurements_text(const json& measurements) {
+  std::string text;
+  for (const json& measured : measurements) {
+    const std::string speedup = store::speedup_text(number_at(measured, "speedup"));
+    const std::string interval =
+        store::speedup_interval_text(store::bounds_at(measured, "speedup"));
+    const std::string parameters = store::parameters_at(measured);
+    text += fmt::format(
+        "measured by winnow {} on {}: {}{}, {}{}{}\n", text_at(measured, "asked_by"),
+        text_at(measured, "measured_at").substr(0, kDateBytes),
+        speedup.empty() ? "no speedup" : speedup,
+        interval.empty() ? "" : " (95 %: " + interval + ")",
+        time_text(number_at(measured, "score_ns")), parameters.empty() ? "" : ", ", parameters);
+  }
+  return text;
+}
+
+/// "speed of light at n=1000: 80 % of DRAM's peak (from winnow profile)"
+std::string light_text(const json& document) {
+  const json& measurements = document.at("measurements");
+  const bool asked = std::any_of(measurements.begin(), measurements.end(),
+                                 [](const json& one) { return one.at("asked_by") == "profile"; });
+  std::string text;
+  for (const json& shape : store::value_at(document, "evaluation/profile")) {
+    if (const double fraction = number_at(shape, "speed_of_light/fraction"); fraction > 0) {
+      text += fmt::format("speed of light at {}: {:.0f} % of {} ({})\n", text_at(shape, "shape"),
+                          100 * fraction, text_at(shape, "speed_of_light/bound"),
+                          asked ? "from winnow profile" : "from when it was judged");
+    }
+  }
+  return text;
 }
 
 } // namespace
@@ -107,6 +191,8 @@ json candidate_json(const store::CandidateRecord& record, const CandidateParts& 
           {"completion_tokens", tokens(record.completion_tokens)},
           {"reasoning_tokens", tokens(record.reasoning_tokens)},
           {"final", final_json(record.final)},
+          {"races", races_json(record.races)},
+          {"measurements", measurements_json(record.measurements)},
           {"source", row.text},
           {"plan", text_or_null(plan_text(row.text))},
           {"evaluation", store::evaluation_document(record.state)},
@@ -126,12 +212,18 @@ std::string candidate_text(const json& document) {
   text += fact("tokens", tokens_text(document));
   text += document.at("dollars").is_null()
               ? ""
-              : fmt::format("cost: {:.4f} dollars\n", number_at(document, "dollars"));
+              : "cost: " + store::dollars_text(number_at(document, "dollars")) + "\n";
   text += fact("created", text_at(document, "created_at"));
   text += fact("final", final_text(document.at("final")));
+  text += races_text(document.at("races")) + measurements_text(document.at("measurements")) +
+          light_text(document);
   text = wrap_lines(text, store::table_columns(), 2) + "\n";
   const json& evaluation = document.at("evaluation");
-  return text + (evaluation.is_null() ? "not judged yet\n" : eval_text(evaluation));
+  if (evaluation.is_null()) {
+    return text + "not judged yet\n";
+  }
+  const bool has_final = !document.at("final").is_null();
+  return text + (has_final ? kWhenJudged : "") + eval_text(evaluation);
 }
 
 std::string prompt_text(const json& document) {

@@ -57,8 +57,9 @@ TEST(CandidateReport, ShowsWhoWroteTheKernelAndItsVerdict) {
   const std::string text = candidate_text(candidate_json(sample_record(), {}));
   for (const char* part :
        {"candidate 43, file 68105b4c", "task: axpy", "run: first", "operator: crossover",
-        "parents: @5, @6", "final: rank 2, 1.900x (95 %: 1.800 to 2.000), held-out 1.700x",
-        "n=1000", "verdict: correct", "BLOCK=128", "registers", "counter (4 bytes)"}) {
+        "parents: @5, @6", "final: rank 2, 1.90x (95 %: 1.80-2.00), held-out 1.70x",
+        "\nwhen judged (another measurement than the final, at another time):\n", "n=1000",
+        "verdict: correct", "BLOCK=128", "registers", "counter (4 bytes)"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));

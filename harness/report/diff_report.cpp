@@ -185,7 +185,8 @@ std::string side_line(const char* name, const json& side) {
              fmt::format("{}: candidate {}, file {}, {} by {} in run {}: {}{}{}{}", name,
                          text_at(side, "candidate_id"), text_at(side, "digest").substr(0, 8),
                          text_at(side, "task"), store::author_at(side), text_at(side, "run"),
-                         text_at(side, "verdict"), speedup > 0 ? ", " + ratio_text(speedup) : "",
+                         text_at(side, "verdict"),
+                         speedup > 0 ? ", " + ratio_text(speedup) + " when judged" : "",
                          is_versus_eager ? " over PyTorch eager" : "",
                          interval.empty() ? "" : " (95 %: " + interval + ")")) +
          "\n";

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "store/json_table.h"
+#include "store/number_text.h"
 
 #include <algorithm>
 #include <set>
@@ -33,8 +34,7 @@ std::string microseconds(double ns) {
 
 /// "0.93-1.03"; empty if unknown.
 std::string bounds_text(const json& document) {
-  const tasks::Bounds bounds = store::bounds_at(document, "speedup");
-  return bounds.known() ? fmt::format("{:.2f}-{:.2f}", bounds.low, bounds.high) : "";
+  return store::speedup_interval_text(store::bounds_at(document, "speedup"));
 }
 
 /// The document of a hidden case has no shape.
@@ -75,9 +75,7 @@ std::string cases_table(const json& evaluation) {
   const auto baseline = [](const json& result) {
     return is_hidden(result) ? "" : microseconds(number_at(result, "baseline_median_ns"));
   };
-  const auto speedup = [](const json& value) {
-    return number_at(value, "") > 0 ? fmt::format("{:.2f}x", number_at(value, "")) : "";
-  };
+  const auto speedup = [](const json& value) { return store::speedup_text(number_at(value, "")); };
   const bool eager = is_versus_eager(evaluation);
   store::TextTable table =
       store::json_table(cases, {{{"stage"}, "stage"},
@@ -103,9 +101,9 @@ std::string hidden_text(const json& evaluation) {
   }
   const double speedup = number_at(evaluation, "hidden_speedup");
   if (speedup > 0) {
-    text +=
-        fmt::format("hidden shapes: {:.2f}x {}{}\n", speedup, rival_speed(evaluation),
-                    evaluation.at("promoted") == false ? ", too slow there to lead a search" : "");
+    text += fmt::format(
+        "hidden shapes: {} {}{}\n", store::speedup_text(speedup), rival_speed(evaluation),
+        evaluation.at("promoted") == false ? ", too slow there to lead a search" : "");
   }
   return text;
 }
@@ -232,7 +230,7 @@ std::string eval_text(const json& evaluation) {
   text += "verdict: " + verdict_with_reason(evaluation);
   if (const double speedup = number_at(evaluation, "speedup"); speedup > 0) {
     const std::string bounds = bounds_text(evaluation);
-    text += fmt::format(", {:.2f}x {}{}{}{}", speedup, rival_speed(evaluation),
+    text += fmt::format(", {} {}{}{}{}", store::speedup_text(speedup), rival_speed(evaluation),
                         bounds.empty() ? "" : " (95 %: ", bounds, bounds.empty() ? "" : ")");
     text += ", the geometric mean over the timed shapes";
   }

@@ -14,6 +14,7 @@ struct JudgedKernel {
   std::string file;
   std::string digest;           ///< digest of file and parameters
   tasks::Evaluation evaluation; ///< empty if the kernel was not judged
+  std::string text = {};
 };
 
 /// A kernel and, if given, another one that is judged first. If both are correct, the evaluation of

@@ -253,10 +253,13 @@ std::string kernel_lines(const char* name, const json& kernel) {
   if (number_at(kernel, "speedup") > 0) {
     const std::string interval = ratio_interval_text(store::bounds_at(kernel, "speedup"));
     const bool eager = store::versus_at(kernel) == tasks::kVersusEager;
-    text += fmt::format(", {} {}{} ({})", ratio_text(number_at(kernel, "speedup")),
-                        rival_speed(kernel), interval.empty() ? "" : ": " + interval + " (95 %)",
+    const double alone = number_at(kernel, "alone_speedup");
+    text += fmt::format(", {} {}{} ({}, geometric mean over the shapes{})",
+                        ratio_text(number_at(kernel, "speedup")), rival_speed(kernel),
+                        interval.empty() ? "" : ": " + interval + " (95 %)",
                         eager ? "timed in the same session, but not side by side"
-                              : "the median over pairs of launches side by side");
+                              : "the median over pairs of launches side by side",
+                        alone > 0 ? "; alone, just before: " + ratio_text(alone) : "");
   }
   text += "\n";
   for (const json& note : kernel.at("notes")) {
@@ -282,10 +285,14 @@ json profile_json(const KernelPair& pair) {
                 {kAgainst, pair.against ? kernel_json(*pair.against, pair.speedup_versus) : json()},
                 {"race", evaluation.race ? json(*evaluation.race) : json()},
                 {"shapes", json::array()}};
-  if (not_correct(document) == nullptr) {
-    for (const TimedShape& shape : timed_shapes(evaluation)) {
-      document["shapes"].push_back(shape_json(pair, shape));
-    }
+  const std::vector<TimedShape> shapes = not_correct(document) == nullptr
+                                             ? timed_shapes(evaluation, pair.speedup_versus)
+                                             : std::vector<TimedShape>{};
+  for (const TimedShape& shape : shapes) {
+    document["shapes"].push_back(shape_json(pair, shape));
+  }
+  if (pair.against) {
+    put_speedup_beside(document[kAgainst], shapes);
   }
   return document;
 }

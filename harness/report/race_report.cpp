@@ -14,8 +14,9 @@ using nlohmann::json;
 using store::number_at;
 using store::text_at;
 
-constexpr const char* kRatioNote =
-    "B / A: the median over pairs of launches side by side, not the quotient of the two medians";
+constexpr const char* kRatioNote = "B / A: the mean over blocks of four launches in turns, not the "
+                                   "quotient of the two medians; the "
+                                   "ratio of the race is the geometric mean over the shapes";
 
 std::string shapes_table(const json& shapes) {
   const auto time = [](const json& value) { return time_text(number_at(value, "")); };
@@ -36,7 +37,7 @@ std::string shapes_table(const json& shapes) {
                                  {{"B median", true}, "b_median_ns", time},
                                  {{"B's 95 % interval", true, true}, "", interval("b_median")},
                                  {{"B / A", true}, "ratio", ratio},
-                                 {{"95 % interval", true}, "", ratio_interval},
+                                 {{"99 % interval", true}, "", ratio_interval},
                                  {{"launches", true}, "a_samples_ns", count}}),
       0);
 }
@@ -125,10 +126,13 @@ json race_json(const KernelPair& pair) {
   const bool raced = document["not_correct"].is_null() && a.race.has_value();
   const tasks::RaceResult race = raced ? *a.race : tasks::RaceResult{};
   put_measured(document, "ratio", "", raced ? race.ratio : 0, race.bounds);
+  const std::vector<TimedShape> shapes =
+      raced ? timed_shapes(a, pair.speedup_versus) : std::vector<TimedShape>{};
+  put_speedup_beside(document["b"], shapes);
   if (!raced) {
     return document;
   }
-  for (const TimedShape& shape : timed_shapes(a)) {
+  for (const TimedShape& shape : shapes) {
     document["shapes"].push_back(shape_json(shape));
   }
   document["verdict"] = race.verdict;

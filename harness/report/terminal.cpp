@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <utility>
 #include <vector>
 
 #include <sys/ioctl.h>
@@ -19,6 +20,8 @@ namespace fs = std::filesystem;
 constexpr const char* kStoreDirectory = "runs";
 // Used by commands that write although no run exists.
 constexpr const char* kFirstStore = "baselines.db";
+constexpr const char* kFromEnvironment = "from $WINNOW_STORE";
+constexpr const char* kNewest = "the newest";
 
 std::vector<fs::path> stores_in(const fs::path& directory) {
   std::vector<fs::path> stores;
@@ -50,6 +53,18 @@ fs::path newest_store() {
     }
   }
   return newest;
+}
+
+/// What take_chosen_store() returns next.
+std::string& chosen_store() {
+  static std::string text;
+  return text;
+}
+
+/// Notes how the store was chosen, for the end of the command.
+std::string chosen(const std::string& store, const std::string& how) {
+  chosen_store() = store + " (" + how + "; --store names another)";
+  return store;
 }
 
 std::optional<std::size_t> columns_of(int descriptor) {
@@ -87,7 +102,7 @@ std::string find_store(const std::string& given) {
     return require_store(given);
   }
   if (const std::string named = store_of_environment(); !named.empty()) {
-    return require_store(named);
+    return chosen(require_store(named), kFromEnvironment);
   }
   const fs::path newest = newest_store();
   if (newest.empty()) {
@@ -95,18 +110,23 @@ std::string find_store(const std::string& given) {
                          user_data_directory().string(),
                      "name a store with --store FILE, or create one: winnow run");
   }
-  return newest.string();
+  return chosen(newest.string(), kNewest);
 }
 
 std::string find_store_to_write(const std::string& given) {
   if (!given.empty()) {
     return given;
   }
-  if (std::string named = store_of_environment(); !named.empty()) {
-    return named;
+  if (const std::string named = store_of_environment(); !named.empty()) {
+    return chosen(named, kFromEnvironment);
   }
   const fs::path newest = newest_store();
-  return newest.empty() ? (user_data_directory() / kFirstStore).string() : newest.string();
+  return newest.empty() ? chosen((user_data_directory() / kFirstStore).string(), "the first one")
+                        : chosen(newest.string(), kNewest);
+}
+
+std::string take_chosen_store() {
+  return std::exchange(chosen_store(), {});
 }
 
 std::string require_store(const std::string& path) {

@@ -19,6 +19,9 @@ std::string find_store(const std::string& given);
 /// The store for a command that adds to it: the given path, otherwise $WINNOW_STORE, otherwise the
 /// newest *.db file in runs/, otherwise runs/baselines.db. The file need not exist.
 std::string find_store_to_write(const std::string& given);
+/// The store that one of these functions has chosen by itself since the last call, and how: "a.db
+/// (the newest; --store names another)". Empty: none.
+std::string take_chosen_store();
 /// Returns `path`. Throws UsageError if there is no such file.
 std::string require_store(const std::string& path);
 

@@ -1,8 +1,9 @@
 #include "harness/report/timed_shapes.h"
 
+#include "evaluators/timing/timed_case.h"
 #include "harness/report/counted.h"
-#include "profiling/statistics/summary.h"
 #include "store/json_table.h"
+#include "tasks/speedup_versus.h"
 
 #include <algorithm>
 #include <array>
@@ -16,10 +17,6 @@ namespace {
 
 using tasks::Bounds;
 using tasks::CaseResult;
-
-Bounds bounds_of(const std::optional<profiling::Interval>& interval) {
-  return interval ? Bounds{interval->low, interval->high} : Bounds{};
-}
 
 struct TimeUnit {
   double nanoseconds;
@@ -53,20 +50,19 @@ std::string bound_text(double ratio) {
   return text;
 }
 
-CaseResult rival_case(const CaseResult& timed) {
+CaseResult rival_case(const CaseResult& timed, std::string_view versus) {
   CaseResult rival = timed;
   rival.samples_ns = timed.incumbent_samples_ns;
-  rival.median_ns = tasks::median(rival.samples_ns);
-  rival.median_bounds_ns = bounds_of(profiling::bootstrap_median_interval(rival.samples_ns));
-  rival.speedup = profiling::paired_ratio(rival.baseline_samples_ns, rival.samples_ns).value_or(0);
-  rival.speedup_bounds =
-      bounds_of(profiling::paired_ratio_interval(rival.baseline_samples_ns, rival.samples_ns));
+  evaluators::summarise_times(rival);
+  if (versus == tasks::kVersusEager) {
+    evaluators::compare_medians(rival);
+  }
   return rival;
 }
 
 } // namespace
 
-std::vector<TimedShape> timed_shapes(const tasks::Evaluation& evaluation) {
+std::vector<TimedShape> timed_shapes(const tasks::Evaluation& evaluation, std::string_view versus) {
   std::vector<TimedShape> shapes;
   for (const CaseResult& timed : evaluation.cases) {
     if (timed.stage != tasks::Stage::Time || tasks::is_hidden(timed.set) || timed.median_ns <= 0) {
@@ -75,13 +71,23 @@ std::vector<TimedShape> timed_shapes(const tasks::Evaluation& evaluation) {
     TimedShape& shape = shapes.emplace_back();
     shape.timed = timed;
     if (!timed.incumbent_samples_ns.empty()) {
-      const std::vector<double>& rival = timed.incumbent_samples_ns;
-      shape.rival = rival_case(timed);
-      shape.ratio = profiling::paired_ratio(rival, timed.samples_ns).value_or(0);
-      shape.ratio_bounds = bounds_of(profiling::paired_ratio_interval(rival, timed.samples_ns));
+      shape.rival = rival_case(timed, versus);
+      const auto race = evaluators::race_at(timed, "");
+      shape.ratio = race && race->blocks > 0 ? race->ratio : 0;
+      shape.ratio_bounds = race ? race->bounds : Bounds{};
     }
   }
   return shapes;
+}
+
+tasks::Speedup speedup_of_rival(const std::vector<TimedShape>& shapes) {
+  std::vector<tasks::Speedup> speedups;
+  for (const TimedShape& shape : shapes) {
+    if (shape.rival) {
+      speedups.push_back({shape.rival->speedup, shape.rival->speedup_bounds});
+    }
+  }
+  return tasks::mean_speedup(speedups);
 }
 
 std::string time_text(double nanoseconds) {
@@ -115,6 +121,14 @@ void put_measured(nlohmann::json& document, const std::string& name, const std::
   document[name + unit] = measured_json(value);
   document[name + "_low" + unit] = bounded ? nlohmann::json(bounds.low) : nlohmann::json();
   document[name + "_high" + unit] = bounded ? nlohmann::json(bounds.high) : nlohmann::json();
+}
+
+void put_speedup_beside(nlohmann::json& rival, const std::vector<TimedShape>& shapes) {
+  put_measured(rival, "alone_speedup", "", store::number_at(rival, "speedup"),
+               store::bounds_at(rival, "speedup"));
+  if (const tasks::Speedup beside = speedup_of_rival(shapes); beside.value > 0) {
+    put_measured(rival, "speedup", "", beside.value, beside.bounds);
+  }
 }
 
 std::string ratio_interval_text(const Bounds& bounds) {

@@ -1,9 +1,11 @@
 #pragma once
 
 #include "tasks/result/evaluation.h"
+#include "tasks/result/speedup.h"
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -15,13 +17,17 @@ struct TimedShape {
   tasks::CaseResult timed;
   /// The rival's times, as if the rival had been judged, beside the same launches of the baseline.
   std::optional<tasks::CaseResult> rival;
-  /// Median of rival time / kernel time, launch beside launch: above 1 means faster; 0: no rival.
+  /// The race at this shape: rival time / kernel time, above 1 means faster; 0: no rival. The
+  /// geometric mean over the shapes is the ratio of the race.
   double ratio = 0;
-  tasks::Bounds ratio_bounds; ///< 95 % bootstrap interval of `ratio`
+  tasks::Bounds ratio_bounds; ///< 99 %, as that of a race
 };
 
-/// One entry for each search shape that was timed. Hidden shapes never appear.
-std::vector<TimedShape> timed_shapes(const tasks::Evaluation& evaluation);
+/// One entry for each search shape that was timed. Hidden shapes never appear. `versus`:
+/// tasks::speedup_versus() of the task.
+std::vector<TimedShape> timed_shapes(const tasks::Evaluation& evaluation, std::string_view versus);
+/// The rival's speedup in the session of these shapes. Without a rival nothing is known.
+tasks::Speedup speedup_of_rival(const std::vector<TimedShape>& shapes);
 
 /// "45.23 us", with four digits; empty for 0.
 std::string time_text(double nanoseconds);
@@ -38,6 +44,10 @@ nlohmann::json measured_json(double value);
 /// nothing was measured or the interval has no end.
 void put_measured(nlohmann::json& document, const std::string& name, const std::string& unit,
                   double value, const tasks::Bounds& bounds);
+
+/// Sets the speedup of a rival's document to the one in the session of both kernels, if it is
+/// known. Members with `alone_speedup` in their names keep the one of its own evaluation.
+void put_speedup_beside(nlohmann::json& rival, const std::vector<TimedShape>& shapes);
 
 /// "A is 1.034x as fast as B: 1.029 to 1.039 (99 %), 24 blocks of four launches; faster at 2 of 2
 /// shapes". `shapes`: the list of a document whose members have "ratio_low".

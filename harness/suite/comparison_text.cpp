@@ -23,7 +23,7 @@ std::string mean_share(const json& mean) {
 }
 
 std::string mean_times(const json& mean) {
-  return mean_text(mean, "x", number_text);
+  return mean_text(mean, "x", store::number_text);
 }
 
 /// "=2": another row has this rank, too.

@@ -1,9 +1,11 @@
 #include "harness/suite/suite_scores.h"
 
+#include "harness/report/timed_shapes.h"
 #include "harness/run/session.h"
 #include "harness/suite/proficiency.h"
 #include "harness/suite/suite_comparison.h"
 #include "search/policy.h"
+#include "tasks/result/speedup.h"
 
 #include <algorithm>
 #include <cmath>
@@ -76,23 +78,15 @@ json fast_json(const std::vector<double>& speedups, std::int64_t problems) {
   return list;
 }
 
-/// The geometric mean of the speedups, with the interval of independent measurements.
+/// The mean of the speedups, with the interval that their times have.
 void put_mean(json& score, const std::vector<const SuiteCall*>& timed) {
-  double sum = 0, below = 0, above = 0;
-  bool known = !timed.empty();
+  std::vector<tasks::Speedup> speedups;
+  speedups.reserve(timed.size());
   for (const SuiteCall* call : timed) {
-    sum += std::log(call->speedup);
-    known = known && call->speedup_bounds.known() && call->speedup_bounds.low > 0;
-    if (known) {
-      below += std::pow(std::log(call->speedup / call->speedup_bounds.low), 2);
-      above += std::pow(std::log(call->speedup_bounds.high / call->speedup), 2);
-    }
+    speedups.push_back({call->speedup, call->speedup_bounds});
   }
-  const auto count = static_cast<double>(timed.size());
-  const auto mean = [&](double log) { return json(std::exp(log / count)); };
-  score["speedup"] = timed.empty() ? json(nullptr) : mean(sum);
-  score["speedup_low"] = known ? mean(sum - std::sqrt(below)) : json(nullptr);
-  score["speedup_high"] = known ? mean(sum + std::sqrt(above)) : json(nullptr);
+  const tasks::Speedup mean = tasks::mean_speedup(speedups);
+  put_measured(score, "speedup", "", mean.value, mean.bounds);
 }
 
 using Pick = std::function<const SuiteCall*(const Problem&)>;

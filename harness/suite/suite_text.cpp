@@ -28,8 +28,7 @@ std::string join(const json& texts, const std::string& between) {
 }
 
 std::string bounds_text(const json& row) {
-  const tasks::Bounds bounds = store::bounds_at(row, "speedup");
-  return bounds.known() ? number_text(bounds.low) + "-" + number_text(bounds.high) : "";
+  return store::speedup_interval_text(store::bounds_at(row, "speedup"));
 }
 
 /// A score row with the folder's name, and its mark if some of its problems are scaled.
@@ -64,7 +63,7 @@ store::TextTable score_table(const json& run) {
                        share_text});
   }
   columns.push_back({{"speedup", true}, "speedup", times_text});
-  columns.push_back({{"95 %", true}, "", bounds_text});
+  columns.push_back({{"95 %, of times", true}, "", bounds_text});
   return store::json_table(rows, columns);
 }
 
@@ -185,7 +184,8 @@ std::string suite_text(const json& document, bool problems) {
   std::string text = fmt::format(
       "suite {}: speedups are against {}\n"
       "fast_p: the share of all problems whose kernel is correct and more than p times as fast; "
-      "speedup: the geometric mean of the correct kernels\n",
+      "speedup: the geometric mean of the correct kernels; 95 %, of times: how sure the times of "
+      "these kernels are, which says nothing about other problems\n",
       document.at("suite").get<std::string>(), join(document.at("speedup_versus"), " or "));
   for (const json& run : document.at("runs")) {
     text += "\n" + run_text(run, problems);

@@ -3,6 +3,7 @@
 #include "base/json_dump.h"
 #include "base/text.h"
 #include "store/board/board_parts.h"
+#include "store/board/model_means.h"
 #include "store/board/query_json.h"
 #include "store/leaderboard_format.h"
 
@@ -86,12 +87,12 @@ constexpr const char* kRunFields =
 
 constexpr const char* kRaces =
     "SELECT task_id, device_name, kernel, rival, verdict, ratio, ratio_low, ratio_high, raced_at, "
-    "sitting_id FROM all_races WHERE ";
+    "sitting_id, iif(sitting_id IS NULL, 'when judged', 'final') AS source FROM all_races WHERE ";
 constexpr const char* kAskedRaces =
     "SELECT task_id, device_name, kernel, rival, verdict, ratio, ratio_low, ratio_high, raced_at, "
-    "NULL AS sitting_id FROM asked_races";
+    "NULL AS sitting_id, 'asked for' AS source FROM asked_races";
 constexpr const char* kRaceFields = "task_id:i device_name:t kernel:t rival:t verdict:t ratio:r "
-                                    "ratio_low:r ratio_high:r raced_at:t sitting_id:i";
+                                    "ratio_low:r ratio_high:r raced_at:t sitting_id:i source:t";
 
 /// As the view `races`: finals count more than other races, and newer ones more than older ones.
 bool is_newer_race(const json& a, const json& b) {
@@ -412,6 +413,15 @@ private:
     member("tasks", rows_of("SELECT id AS task_id, name, title, category, digest FROM tasks "
                             "WHERE ?1 IS NOT NULL ORDER BY id",
                             "task_id:i name:t title:t category:t digest:t"));
+    member("models", json_line(model_means(database_, options_.query)));
+    member(
+        "measurements",
+        rows_of("SELECT e.candidate_id, e.asked_by, e.started_at, e.speedup, e.speedup_low, "
+                "e.speedup_high, e.score_ns FROM evaluations AS e "
+                "JOIN candidates AS c ON c.id = e.candidate_id JOIN runs AS r ON r.id = c.run_id "
+                "WHERE e.asked_by <> '' AND ?1 IN ('', r.name) ORDER BY e.id",
+                "candidate_id:i asked_by:t started_at:t speedup:r speedup_low:r speedup_high:r "
+                "score_ns:r"));
     member("races", races_);
     member("ceilings", rows_of("SELECT device_name, uuid, driver, content, measured_at "
                                "FROM ceilings WHERE ?1 IS NOT NULL ORDER BY id",

@@ -106,6 +106,29 @@ TEST(Race, AKernelIsNotFasterThanItself) {
   EXPECT_FALSE(faster);
 }
 
+TEST(Profile, AStoreKeepsWhatItAndARaceMeasured) {
+  const TemporaryDirectory directory("profile");
+  const std::string store = directory.path() / "store.db", slow = directory.path() / "slow.cu";
+  write_file_atomic(slow, kSlow);
+  const auto measure = [&](std::vector<std::string> words) {
+    words.insert(words.end(), {"--device", "cpu", "--time-budget", "50ms", "--max-samples", "20",
+                               "--store", store});
+    const ProgramResult result = run_winnow(words);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.err;
+  };
+  EXPECT_THAT(measure({"race", "axpy", kProfiled, slow}), HasSubstr("slow.cu: is candidate 1"));
+  EXPECT_THAT(measure({"profile", "axpy", "@2", "--no-energy"}), HasSubstr("@2: is candidate 2;"));
+  const ProgramResult shown = run_winnow({"show", "2", "--store", store});
+  for (const char* line : {"race asked for: against @1: ", "measured by winnow race on ",
+                           "measured by winnow profile on "}) {
+    EXPECT_THAT(shown.out, HasSubstr(line));
+  }
+  const ProgramResult page = run_winnow({"export", "html", "--store", store});
+  EXPECT_THAT(page.out, HasSubstr("\"asked_by\":\"profile\""));
+  EXPECT_THAT(page.out, HasSubstr("\"source\":\"asked for\""));
+}
+
 TEST(Race, NeedsTwoCorrectKernels) {
   const ProgramResult result =
       run_winnow({"race", "reduce_sum", "tasks/catalogue/reduction/reduce_sum/baseline.cu",

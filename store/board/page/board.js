@@ -53,13 +53,17 @@ const ofBoard = (fact, b) => ['task', 'task_digest', 'device_name', 'evaluator_v
 const profileOf = new Map(board.profiles.map(p => [p.candidate_id, p.shapes ?? []]));
 const fractions = id => (profileOf.get(id) ?? []).map(s => s.speed_of_light?.fraction).filter(known);
 const racesOf = groups(board.races.flatMap(r => [[r.kernel, r], [r.rival, r]]), e => e[0]);
+const racesAt = c => (racesOf.get(c.kernel) ?? []).map(e => e[1]).filter(r => r.task_id === c.task_id && r.device_name === c.device_name); // the newest first
 /// The newest race of two candidates, seen from the first: ratio above 1, the first is faster.
 function raceOf(a, b) {
   if (!a?.kernel || !b?.kernel || a.kernel === b.kernel) return null;
-  const found = (racesOf.get(a.kernel) ?? []).map(e => e[1]).find(r => (r.kernel === b.kernel || r.rival === b.kernel) && r.task_id === a.task_id && r.device_name === a.device_name);
-  if (!found || found.kernel === a.kernel) return found ?? null;
+  const found = racesAt(a).find(r => r.kernel === b.kernel || r.rival === b.kernel);
+  return found ? seenFrom(a.kernel, found) : null;
+}
+function seenFrom(kernel, found) {
+  if (found.kernel === kernel) return found;
   const turned = {faster: 'slower', slower: 'faster', 'not shown to be faster': 'not shown to be slower'};
   return {...found, kernel: found.rival, rival: found.kernel, verdict: turned[found.verdict] ?? found.verdict, ratio: 1 / found.ratio,
     ratio_low: found.ratio_high > 0 ? 1 / found.ratio_high : null, ratio_high: found.ratio_low > 0 ? 1 / found.ratio_low : null};
 }
-const raceBound = x => x.toFixed([3, 4, 5, 6, 7, 8].find(d => x === 1 || +x.toFixed(d) !== 1) ?? 9), raceText = r => r && `${r.verdict} ${r.ratio.toFixed(3)}` + (r.ratio_high > 0 ? ` (${raceBound(r.ratio_low)}\u2013${raceBound(r.ratio_high)})` : ''); // a bound that is not 1 does not read as 1
+const raceBound = x => x.toFixed([3, 4, 5, 6, 7, 8].find(d => x === 1 || +x.toFixed(d) !== 1) ?? 9), raceText = r => r && `${r.verdict} ${r.ratio.toFixed(3)}` + (r.ratio_high > 0 ? ` (99 %: ${raceBound(r.ratio_low)}\u2013${raceBound(r.ratio_high)})` : '') + `, ${r.source === 'final' ? 'in the final' : r.source}`; // a bound that is not 1 does not read as 1

@@ -25,11 +25,9 @@ pages.candidate = {
       ['Verdict', h('span', {class: c.verdict === 'correct' ? null : 'bad'}, c.verdict + (c.stage && c.verdict !== 'correct' ? `, at stage ${c.stage}` : ''))],
       ['Why', c.verdict === 'correct' ? null : c.detail],
       ['Rank', p ? rank(p) + (p.unranked ? ` (${p.unranked})` : '') + (p.tied ? ', shared: no race tells them apart' : '') + (p.rank !== null && p.flag ? '; no final yet, so the order is provisional' : '') : none],
-      ['Speedup', p ? `${speed(p.speedup)}, 95 %: ${bounds(p)}` : `${speed(c.speedup)}, 95 %: ${bounds(c)}`],
-      ['When judged', p && known(c.speedup) && p.speedup !== c.speedup ? `${speed(c.speedup)}, 95 %: ${bounds(c)}; the final has the number above` : null],
+      ['Speedup in the final', inFinal(p) ? `${speed(p.speedup)}, 95 %: ${bounds(p)}` : null], ['Speedup when judged', `${speed(c.speedup)}, 95 %: ${bounds(c)}`],
       ['Held-out shapes', p && known(p.held_out_speedup) ? speed(p.held_out_speedup) : null],
-      ['Time', time(p?.score_ns ?? c.score_ns)], ['Parameters', parameters(c.parameters) || none],
-      ['Device', c.device_name ? `${c.device_name}, isolation ${c.isolation}, evaluator ${c.evaluator_version}` : 'not evaluated yet'],
+      ['Time in the final', inFinal(p) ? time(p.score_ns) : null], ['Time when judged', time(c.score_ns)], ['Parameters', parameters(c.parameters) || none], ['Device', c.device_name ? `${c.device_name}, isolation ${c.isolation}, evaluator ${c.evaluator_version}` : 'not evaluated yet'],
       ['Not ranked', board.not_ranked.find(k => k.candidate_id === c.candidate_id)?.reason],
       ['Take it', board.summaries.filter(s => s.leader === c.candidate_id && c.origin !== 'baseline').slice(0, 1).map(s => command(s.export_command))[0]]]);
   },
@@ -40,14 +38,13 @@ pages.candidate = {
       ['Run', `${runOf.get(c.run_id)?.run ?? '?'}${c.call_key ? ', call ' + c.call_key : ''}`],
       ['Made', (c.created_at ?? '').slice(0, 19).replace('T', ' ')], ['Digest', shortDigest(c.digest)],
       ['Tokens', c.completion_tokens > 0 ? `${count(c.prompt_tokens)} in, ${count(c.completion_tokens)} out` : null],
-      ['Cost', c.origin === 'model' ? dollars(c.dollars) : null],
-      ['Builds on', c.parents?.length ? h('span', {}, links(c.parents)) : 'nothing'], ['Used by', children.length ? h('span', {}, links(children.map(o => o.candidate_id))) : 'nobody'],
+      ['Cost', c.origin === 'model' ? dollars(c.dollars) : null], ['Builds on', c.parents?.length ? h('span', {}, links(c.parents)) : 'nothing'], ['Used by', children.length ? h('span', {}, links(children.map(o => o.candidate_id))) : 'nobody'],
       ['Compare', h('span', {}, c.parents?.length ? h('a', {href: link({page: 'ab', a: c.candidate_id, b: c.parents[0]})}, 'with its parent') : null, c.parents?.length ? ' ' : null,
         leader && leader.candidate_id !== c.candidate_id ? h('a', {href: link({page: 'ab', a: c.candidate_id, b: leader.candidate_id})}, 'with the leader') : null)],
-      ['Race', raceText(c.race && {verdict: c.race.verdict, ratio: c.race.ratio, ratio_low: c.race.bounds?.[0], ratio_high: c.race.bounds?.[1]})
-        ? h('span', {}, 'against ', byKernel.get(c.race.rival) ? toCandidate(byKernel.get(c.race.rival).candidate_id) : shortDigest(c.race.rival), ': ',
-          raceText({verdict: c.race.verdict, ratio: c.race.ratio, ratio_low: c.race.bounds?.[0], ratio_high: c.race.bounds?.[1]}), `, 99 %, ${c.race.blocks ?? '?'} blocks`) : null]]);
+      ...this.races(c), ...board.measurements.filter(m => m.candidate_id === c.candidate_id).map(m => [`winnow ${m.asked_by}`, `${speed(m.speedup)}, 95 %: ${bounds(m)}, ${time(m.score_ns)}, on ${m.started_at.slice(0, 10)}`])]);
   },
+  /// The newest race of each source and rival: two sources are two measurements.
+  races: c => [...groups(racesAt(c).map(r => seenFrom(c.kernel, r)), r => r.source + r.rival).values()].slice(0, 12).map(([r]) => ['Race', h('span', {}, 'against ', byKernel.get(r.rival) ? toCandidate(byKernel.get(r.rival).candidate_id) : shortDigest(r.rival), `: ${raceText(r)}`)]),
   async measured(main, c, result) {
     if (result.detail && c.verdict !== 'correct' && result.detail.length > (c.detail ?? '').length) main.append(h('h3', {}, 'Why, in full'), h('pre', {}, result.detail));
     const timed = result.cases.filter(k => k.median_ns > 0);
@@ -67,7 +64,7 @@ pages.candidate = {
     }
     this.checks(main, result);
     const shapes = profileOf.get(c.candidate_id);
-    if (shapes?.length) main.append(h('h3', {}, 'Speed of light and counters'), table(shapes, lightColumns));
+    if (shapes?.length) main.append(h('h3', {}, `Speed of light and counters, from ${board.measurements.some(m => m.candidate_id === c.candidate_id && m.asked_by === 'profile') ? 'winnow profile' : 'when it was judged'}`), table(shapes, lightColumns));
     const kernels = result.kernels ?? [];
     if (kernels.length) main.append(h('h3', {}, 'Compiled code'), note([result.compiler, result.architecture, ...(result.features ?? [])].filter(Boolean).join(', ')), table(kernels, [
       {name: 'kernel', value: k => k.kernel}, {name: 'registers', num: true, value: k => k.registers}, {name: 'spilled bytes', num: true, cell: k => `${k.spill_store_bytes} stored, ${k.spill_load_bytes} loaded`},

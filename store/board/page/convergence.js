@@ -10,7 +10,7 @@ pages.convergence = {
       .map(([name, list]) => ({name, ...this.steps(list, unit[0])})).filter(l => l.steps.length);
     const most = Math.max(0, ...lines.filter(l => l.known).map(l => l.end));
     for (const l of lines) l.area = this.area(l.steps, most);
-    main.append(note('Best so far, with its 95 % interval as a band. Area: the mean of log2(speedup) up to the end of the longest line; a fast start counts.'));
+    main.append(note('Best so far by the speedups when judged, with their 95 % intervals as a band. A final measures its finalists again, so the board may have other numbers. Area: the mean of log2(speedup) up to the end of the longest line; a fast start counts.'));
     if (!lines.length) return main.append(note('No model has a timed kernel here.', 'warn'));
     const unknown = lines.filter(l => !l.known);
     for (const l of unknown) main.append(note(`${l.name}: ${unit[1]} are not known, so it has no line.`, 'warn'));
@@ -28,8 +28,7 @@ pages.convergence = {
       const cost = {calls: 1, evaluations: 1, seconds: 0, tokens: known(c.prompt_tokens) ? c.prompt_tokens + c.completion_tokens : null, dollars: c.dollars}[unit];
       all = all && known(unit === 'seconds' ? c.elapsed_seconds : cost);
       at = unit === 'seconds' ? c.elapsed_seconds ?? at : at + (cost ?? 0);
-      const v = value(c);
-      if (v.speedup > 0 && c.verdict === 'correct' && (!steps.length || v.speedup > steps.at(-1).speedup)) steps.push({at, speedup: v.speedup, speedup_low: v.speedup_low, speedup_high: v.speedup_high, id: c.candidate_id});
+      if (c.speedup > 0 && c.verdict === 'correct' && (!steps.length || c.speedup > steps.at(-1).speedup)) steps.push({at, speedup: c.speedup, speedup_low: c.speedup_low, speedup_high: c.speedup_high, id: c.candidate_id});
     }
     return {steps, end: at, known: all && at > 0};
   },

@@ -8,15 +8,12 @@ const candidates = objects(board.candidates);
 const byId = new Map(candidates.map(c => [c.candidate_id, c]));
 const taskOf = new Map(board.tasks.map(t => [t.task_id, t]));
 const runOf = new Map(board.runs.map(r => [r.run_id, r]));
-const placeOf = new Map(places.map(p => [p.candidate_id, p]));
+const placeOf = new Map(places.map(p => [p.candidate_id, p])), inFinal = p => Boolean(p) && p.flag === ''; // inFinal: its numbers come from a final
 /// What the speedups of a task are against.
 const versusOf = task => places.find(p => p.task === task)?.speedup_versus ?? 'the baseline';
 const everyVersus = [...new Set(places.map(p => p.speedup_versus))].sort().reverse().join(' or ') || 'baseline.cu';
 const byKernel = new Map(candidates.filter(c => c.kernel).map(c => [c.kernel, c]).reverse());
-for (const c of candidates) {
-  c.task = taskOf.get(c.task_id)?.name ?? '?';
-  c.by = author(c);
-}
+for (const c of candidates) Object.assign(c, {task: taskOf.get(c.task_id)?.name ?? '?', by: author(c)});
 /// The model. The kernels of a person are in a run with the person's name.
 function author(c) {
   return c.model ?? (c.origin === 'person' ? runOf.get(c.run_id)?.run : null) ?? c.origin;
@@ -32,15 +29,13 @@ function h(name, attributes, ...children) {
     if (key === 'on') for (const [event, work] of Object.entries(value)) node.addEventListener(event, work);
     else if (value !== null && value !== undefined && value !== false) node.setAttribute(key, visible(value === true ? '' : value));
   }
-  for (const child of children.flat(Infinity)) {
-    if (child !== null && child !== undefined) node.append(child instanceof Node ? child : visible(child));
-  }
+  for (const child of children.flat(Infinity)) if (child !== null && child !== undefined) node.append(child instanceof Node ? child : visible(child));
   return node;
 }
-// ---- numbers as `winnow leaderboard` shows them ----
-const none = '\u2013';
+// ---- numbers as `winnow leaderboard` shows them: docs/numbers.md says what each is ----
+const none = '\u2013', count = x => known(x) ? x.toLocaleString('en') : none;
 const known = x => x !== null && x !== undefined && Number.isFinite(x);
-const digits = x => x.toFixed(2);
+const digits = x => x > 0 && x < 0.095 ? String(+x.toPrecision(2)) : x.toFixed(2);
 const speed = x => known(x) && x > 0 ? digits(x) + 'x' : 'not measured';
 const bounds = r => known(r.speedup_low) && r.speedup_high > 0 ? `${digits(r.speedup_low)}\u2013${digits(r.speedup_high)}` : 'no interval';
 const units = [[1e9, 's'], [1e6, 'ms'], [1e3, '\u00b5s'], [0, 'ns']];
@@ -50,11 +45,9 @@ const time = ns => {
   return Number(ns / (size || 1)).toPrecision(4) + ' ' + unit;
 };
 const percent = x => known(x) ? (100 * x).toFixed(x < 0.1 ? 1 : 0) + ' %' : none;
-const dollars = x => known(x) ? '$' + x.toFixed(x < 1 ? 4 : 2) : 'unknown';
-const count = x => known(x) ? x.toLocaleString('en') : none;
+const dollars = x => known(x) ? '$' + x.toFixed(4) : 'unknown';
 const rank = p => !p || p.rank === null ? none : (p.tied ? '=' : '') + p.rank;
 const parameters = p => p && typeof p === 'object' ? Object.entries(p).map(e => e.join('=')).join(' ') : '';
-const geomean = list => list.length ? Math.exp(list.reduce((sum, x) => sum + Math.log(x), 0) / list.length) : null;
 const groups = (list, key) => list.reduce((map, x) => map.set(key(x), [...(map.get(key(x)) ?? []), x]), new Map());
 const median = list => { const s = [...list].sort((a, b) => a - b), m = s.length >> 1; return s.length % 2 ? s[m] : (s[m - 1] + s[m]) / 2; };
 const shortDigest = d => (d ?? '').slice(0, 8);
@@ -120,8 +113,7 @@ const note = (text, type = 'soft') => h('p', {class: type}, text);
 const facts = list => h('dl', {}, list.filter(f => f[1] !== null && f[1] !== undefined && f[1] !== '').map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]));
 // ---- boards: the kernels that may be compared ----
 const boardKey = p => [p.task, p.device, p.device_name, p.task_digest, p.evaluator_version].join('\u0000');
-const boards = [...groups(places, boardKey).values()].map((rows, i) => ({key: String(i), rows, first: rows[0],
-  name: `${rows[0].task} on ${rows[0].device_name}`}));
+const boards = [...groups(places, boardKey).values()].map((rows, i) => ({key: String(i), rows, first: rows[0], name: `${rows[0].task} on ${rows[0].device_name}`}));
 for (const b of boards) {
   const twins = boards.filter(o => o.name === b.name || o.full === b.name);
   b.full = b.name;
@@ -130,5 +122,4 @@ for (const b of boards) {
 const boardAt = state => boards.find(b => b.key === state.board) ?? boards[0];
 const chooseBoard = state => choice('Board', 'board', boards.map(b => [b.key, b.name]), {...state, board: boardAt(state)?.key});
 const nothing = main => main.append(note('No kernel of this store is correct and timed yet, so this page is empty. The page Verdicts says why.', 'warn'));
-const inBoard = (b, c) => c.task === b.first.task && (c.device_name === null || c.device_name === b.first.device_name) &&
-  (taskOf.get(c.task_id)?.digest === b.first.task_digest);
+const inBoard = (b, c) => c.task === b.first.task && (c.device_name === null || c.device_name === b.first.device_name) && (taskOf.get(c.task_id)?.digest === b.first.task_digest);

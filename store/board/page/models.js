@@ -12,13 +12,13 @@ pages.models = {
       h('span', {class: 'soft'}, `fast_p: the share of candidates that are correct and more than p times as fast as ${everyVersus}. Models that met other tasks or devices are not comparable.`)));
     this.curve(main, models, p);
     main.append(table(models, [
-      {name: 'model', value: m => m.name}, {name: 'candidates', num: true, value: m => m.n}, {name: 'tasks', num: true, value: m => m.tasks.length}, {name: 'compiled', num: true, value: m => m.compiled / m.n, cell: m => percent(m.compiled / m.n)},
+      {name: 'model', value: m => m.name}, {name: 'candidates', num: true, value: m => m.n}, {name: 'tasks', num: true, value: m => m.tasks.size}, {name: 'compiled', num: true, value: m => m.compiled / m.n, cell: m => percent(m.compiled / m.n)},
       {name: 'correct', num: true, value: m => m.right / m.n, cell: m => percent(m.right / m.n)}, {name: `fast_${p}`, num: true, cell: m => percent(share(m, p, false))}, {name: `surely`, num: true, cell: m => percent(share(m, p, true))},
-      {name: 'best', num: true, value: m => m.best, cell: m => m.best ? `${speed(m.best)} (${digits(m.low)}\u2013${digits(m.high)})` : none},
-      ...(models.some(m => known(m.dollars)) ? [{name: 'cost', num: true, cell: m => dollars(m.dollars)}, {name: 'a correct one', num: true, cell: m => m.right ? dollars(m.dollars === null ? null : m.dollars / m.right) : none},
+      {name: 'mean speedup', num: true, value: m => m.best, cell: m => m.best ? `${speed(m.best)} (${bounds({speedup_low: m.low, speedup_high: m.high})}) at ${m.timed}` : none},
+      ...(models.some(m => known(m.dollars)) ? [{name: 'cost of candidates', num: true, cell: m => dollars(m.dollars)}, {name: 'a correct one', num: true, cell: m => m.right ? dollars(m.dollars === null ? null : m.dollars / m.right) : none},
       {name: 'one over 1x', num: true, cell: m => m.faster ? dollars(m.dollars === null ? null : m.dollars / m.faster) : none}] : [])],
       {sort: state.sort ?? '', onSort: sort => go(state, {sort})}));
-    main.append(note(`Surely: as fast_p, counted by the lower end of the interval. Best: the geometric mean over tasks of the best kernel. A correct one, one over 1x: the cost of each correct kernel, and of each that is faster than ${everyVersus}. The interval of a mean is the mean of the intervals\u2019 ends.`));
+    main.append(note(`Surely: as fast_p, counted by the lower end of the interval. Mean speedup: the geometric mean of the best kernels\u2019 speedups when judged, over the tasks at which the model has a correct kernel; the interval says how sure their times are. All numbers here are those of the evaluations; a final measures its finalists again. A correct one, one over 1x: the cost of each correct kernel, and of each that is faster than ${everyVersus}.`));
     this.costs(main, models.filter(m => m.dollars > 0 && m.best));
   },
   /// The comparison of the document `winnow.suite`, whose numbers are drawn as they are.
@@ -32,7 +32,7 @@ pages.models = {
     main.append(table(rows, [{name: 'model', value: r => r.model}, {name: 'strategy', value: r => r.strategy}, {name: 'run', value: r => r.run + (r.status === 'finished' ? '' : ` (${r.status})`)},
       share('correct'), place('correct'), {name: 'speedup', num: true, value: r => r.speedup.value, cell: r => words(mean(r.speedup, speed))}, place('speedup'), ...['fast_1', 'fast_2', 'pass_at_1', 'pass_at_5', 'pass_at_10', 'proficiency'].map(share),
       {name: 'calls', num: true, value: r => r.calls}, {name: 'tokens', num: true, value: r => r.prompt_tokens + r.completion_tokens || (known(r.dollars) ? 0 : 'unknown')}, {name: 'cost', num: true, cell: r => dollars(r.dollars)}, {name: 'device s', num: true, cell: r => r.device_seconds.toFixed(1)}], {id: 'suite-rows'}));
-    main.append(note(`Means over ${problems} problems${flagged ? `; ${flagged} with a flag left out` : ''}: the best reply for each problem, speedups against ${against}. In brackets: the 95 % interval of a bootstrap over the problems. Rank: 1 + the number of rows that are surely better (p < 0.05); = is a tie. pass@k and proficiency need independent replies (best-of-n).`));
+    main.append(note(`Means over ${problems} problems${flagged ? `; ${flagged} with a flag left out` : ''}: the best reply for each problem, speedups against ${against}. Speedups are those when judged. In brackets: the 95 % interval of a bootstrap over the problems, which says how the mean may differ at other problems. Rank: 1 + the number of rows that are surely better (p < 0.05); = is a tie. pass@k and proficiency need independent replies (best-of-n).`));
     for (const text of notes) main.append(note(text[0].toUpperCase() + text.slice(1) + '.', 'warn'));
     const marks = (name, text) => rows.filter(r => known(r[name].value)).map(r => ({label: `${r.model}, ${r.strategy}`, low: r[name].low, mid: r[name].value, high: r[name].high, tip: `${r.run}: ${mean(r[name], text)}, rank ${rank(r[name])}`}));
     for (const [name, title] of [['correct', 'share of the problems with a correct kernel'], ['pass_at_1', 'pass@1']]) whiskers(main, title + ', by run', marks(name, digits), {title, share: true, href: () => null});
@@ -40,14 +40,13 @@ pages.models = {
   },
   summary(name, list) {
     const right = list.filter(c => c.verdict === 'correct'), failedEarly = way[0][1].concat(way[1][1], 'not_judged');
-    const tasks = [...groups(list, c => c.task)].map(([task, all]) => ({task, n: all.length, right: all.filter(c => c.verdict === 'correct').length, best: all.filter(c => c.verdict === 'correct' && value(c).speedup > 0).map(value).sort((a, b) => b.speedup - a.speedup)[0]}));
-    const best = tasks.map(t => t.best).filter(Boolean);
-    return {name, list, n: list.length, right: right.length, tasks, compiled: list.filter(c => !failedEarly.includes(c.verdict)).length, dollars: list.every(c => known(c.dollars)) ? list.reduce((sum, c) => sum + c.dollars, 0) : null,
-      faster: right.filter(c => value(c).speedup > 1).length, best: geomean(best.map(v => v.speedup)), low: geomean(best.map(v => v.speedup_low ?? v.speedup)), high: geomean(best.map(v => v.speedup_high ?? v.speedup))};
+    const mean = board.models.find(m => m.model === name);
+    return {name, list, n: list.length, right: right.length, tasks: new Set(list.map(c => c.task)), compiled: list.filter(c => !failedEarly.includes(c.verdict)).length, dollars: list.every(c => known(c.dollars)) ? list.reduce((sum, c) => sum + c.dollars, 0) : null,
+      faster: right.filter(c => c.speedup > 1).length, best: mean?.mean_speedup, low: mean?.mean_speedup_low, high: mean?.mean_speedup_high, timed: mean?.tasks};
   },
   curve(main, models, pinned) {
     const width = Math.min(1000, roomFor(main)), height = 340, left = 60, tint = hues(models.map(m => m.name));
-    const most = Math.max(2, ...models.flatMap(m => m.list.map(c => value(c).speedup ?? 0))), ps = Array.from({length: 200}, (_, i) => 0.1 * (most * 11) ** (i / 199));
+    const most = Math.max(2, ...models.flatMap(m => m.list.map(c => c.speedup ?? 0))), ps = Array.from({length: 200}, (_, i) => 0.1 * (most * 11) ** (i / 199));
     const frame = chart(main, 'fast_p by p. Line: by the speedup; dashes: by the lower end of its interval.', width, height, svg => {
       const x = d3.scaleLog().domain([0.1, most * 1.1]).range([left, width - 20]), y = d3.scaleLinear().domain([0, 1]).range([height - 46, 24]);
       axis(svg, y, 'left', left, width - 20 - left, 'share of candidates', d3.format('.0%'), false);
@@ -60,11 +59,11 @@ pages.models = {
   },
   costs(main, models) {
     if (!models.length) return main.append(note('No price is known for these models, so there is no chart of cost and speed.'));
-    main.append(h('h3', {}, 'Cost and best speedup'));
-    whiskers(main, 'Best speedup, geometric mean over tasks, by what the model\u2019s calls cost', [...models].sort((a, b) => a.dollars - b.dollars).map(m => ({label: `${m.name}: ${dollars(m.dollars)}`, low: m.low, mid: m.best, high: m.high, tip: `${m.name}: ${dollars(m.dollars)}, ${speed(m.best)}`})));
+    main.append(h('h3', {}, 'Cost and mean speedup'));
+    whiskers(main, 'Mean speedup when judged, over tasks, by what the model\u2019s calls cost', [...models].sort((a, b) => a.dollars - b.dollars).map(m => ({label: `${m.name}: ${dollars(m.dollars)}`, low: m.low, mid: m.best, high: m.high, tip: `${m.name}: ${dollars(m.dollars)}, ${speed(m.best)}`})));
   },
 };
-const share = (m, p, sure) => m.list.filter(c => c.verdict === 'correct' && (sure ? value(c).speedup_low ?? value(c).speedup : value(c).speedup) > p).length / m.n;
+const share = (m, p, sure) => m.list.filter(c => c.verdict === 'correct' && (sure ? c.speedup_low ?? c.speedup : c.speedup) > p).length / m.n;
 /// A text that breaks between its words only.
 const words = text => text === none ? none : h('span', {}, text.split(' ').map((t, i) => [i ? ' ' : '', h('span', {class: 'whole'}, t)]));
 /// A mean of the comparison with its interval.

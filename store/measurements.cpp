@@ -1,0 +1,109 @@
+// The RunStore methods for what commands measure because somebody asks, and for what a candidate's
+// record has of it.
+#include "store/candidate_record.h"
+#include "store/evaluation_rows.h"
+#include "store/row_columns.h"
+#include "store/run_store_state.h"
+
+#include <nlohmann/json.hpp>
+
+namespace winnow::store {
+namespace {
+
+/// Of a final and of `winnow race` from both sides: above 1 this kernel is faster. The races of a
+/// judgement are those of this kernel as the challenger, because only its digest has an index.
+constexpr const char* kRacesOfCandidate =
+    "WITH own AS (SELECT e.kernel, c.task_id, e.device_name FROM evaluations AS e "
+    "JOIN candidates AS c ON c.id = e.candidate_id WHERE e.candidate_id = ? AND e.ordinal = 0), "
+    "found AS (SELECT 'when judged' AS source, r.kernel, r.rival, r.verdict, r.ratio, r.ratio_low, "
+    "r.ratio_high, r.raced_at FROM own CROSS JOIN all_races AS r ON r.kernel = own.kernel "
+    "AND r.task_id = own.task_id AND r.device_name = own.device_name AND r.sitting_id IS NULL "
+    "UNION ALL SELECT 'final', r.kernel, r.rival, r.verdict, r.ratio, r.ratio_low, r.ratio_high, "
+    "r.raced_at FROM own CROSS JOIN all_races AS r ON own.kernel IN (r.kernel, r.rival) "
+    "AND r.task_id = own.task_id AND r.device_name = own.device_name AND r.sitting_id IS NOT NULL "
+    "UNION ALL SELECT 'asked for', r.kernel, r.rival, r.verdict, r.ratio, r.ratio_low, "
+    "r.ratio_high, r.raced_at FROM own CROSS JOIN asked_races AS r "
+    "ON own.kernel IN (r.kernel, r.rival) AND r.task_id = own.task_id "
+    "AND r.device_name = own.device_name) "
+    "SELECT f.source, f.verdict, f.ratio, f.ratio_low, f.ratio_high, f.raced_at, "
+    "f.kernel <> own.kernel AS turned, (SELECT min(e.candidate_id) FROM evaluations AS e "
+    "WHERE e.kernel = CASE f.kernel WHEN own.kernel THEN f.rival ELSE f.kernel END) AS rival_id "
+    "FROM own CROSS JOIN found AS f ORDER BY f.raced_at DESC";
+
+std::string turned_verdict(const std::string& verdict) {
+  return verdict == "faster"                   ? "slower"
+         : verdict == "slower"                 ? "faster"
+         : verdict == "not shown to be faster" ? "not shown to be slower"
+                                               : verdict;
+}
+
+RaceOfCandidate read_race(const Query& query) {
+  RaceOfCandidate race;
+  WINNOW_READ_COLUMNS(query, race, source, verdict, ratio, raced_at, rival_id);
+  race.bounds = read_bounds(query, "ratio");
+  if (query.integer("turned") != 0) {
+    race.verdict = turned_verdict(race.verdict);
+    race.ratio = race.ratio > 0 ? 1 / race.ratio : 0;
+    race.bounds = race.bounds.known() && race.bounds.low > 0
+                      ? tasks::Bounds{1 / race.bounds.high, 1 / race.bounds.low}
+                      : tasks::Bounds{};
+  }
+  return race;
+}
+
+} // namespace
+
+std::vector<RaceOfCandidate> races_of_candidate(const Database& database, RowId candidate) {
+  Query query(database, kRacesOfCandidate);
+  query.bind(candidate);
+  std::vector<RaceOfCandidate> races;
+  while (query.next()) {
+    races.push_back(read_race(query));
+  }
+  return races;
+}
+
+std::vector<Measurement> measurements_of_candidate(const Database& database, RowId candidate) {
+  Query query(database, "SELECT e.asked_by, e.started_at, v.parameters, e.speedup, e.speedup_low, "
+                        "e.speedup_high, e.score_ns FROM evaluations AS e "
+                        "JOIN variants AS v ON v.id = e.variant_id "
+                        "WHERE e.candidate_id = ? AND e.asked_by <> '' ORDER BY e.id");
+  query.bind(candidate);
+  std::vector<Measurement> list;
+  while (query.next()) {
+    Measurement& one = list.emplace_back();
+    WINNOW_READ_COLUMNS(query, one, asked_by, started_at, parameters);
+    one.speedup = query.real_or_zero("speedup");
+    one.score_ns = query.real_or_zero("score_ns");
+    one.bounds = read_bounds(query, "speedup");
+  }
+  return list;
+}
+
+std::optional<RowId> RunStore::candidate_with_file(RowId task, std::string_view digest,
+                                                   RowId preferred) const {
+  Database& database = state_->database;
+  return database.read([&]() -> std::optional<RowId> {
+    Query query(database, "SELECT c.id FROM candidates AS c "
+                          "JOIN kernel_files AS k ON k.id = c.kernel_file_id "
+                          "WHERE c.task_id = ? AND k.digest = ? ORDER BY c.id <> ?, c.id LIMIT 1");
+    return query.bind(task, digest, preferred).next() ? std::optional(query.integer("id"))
+                                                      : std::nullopt;
+  });
+}
+
+void RunStore::add_measurement(RowId candidate, tasks::Evaluation evaluation,
+                               std::string_view asked_by) {
+  evaluation.race.reset(); // no board rests on a race that somebody asked for
+  Database& database = state_->database;
+  database.write([&] {
+    Query next(database, "SELECT coalesce(max(ordinal) + 1, 0) AS next FROM evaluations "
+                         "WHERE candidate_id = ?");
+    next.bind(candidate).next();
+    const RowId row =
+        insert_evaluation(database, candidate, next.integer("next"), evaluation, "", 0);
+    Query(database, "UPDATE evaluations SET asked_by = ? WHERE id = ?").bind(asked_by, row).run();
+  });
+}
+
+} // namespace winnow::store
