@@ -41,8 +41,7 @@ pages.convergence = {
     if (!lines.length) return;
     const width = roomFor(main), height = 400, left = 64, tint = hues(lines.map(l => l.name));
     const frame = chart(main, `Best speedup so far, by ${title}`, width, height, (svg, tell) => {
-      const x = d3.scaleLinear().domain([0, most]).range([left, width - 20]);
-      const y = logScale(lines.flatMap(l => l.steps.flatMap(s => [s.speedup, s.speedup_low, s.speedup_high])), [height - 46, 26], [1]);
+      const x = d3.scaleLinear().domain([0, most]).range([left, width - 20]), y = logScale(lines.flatMap(l => l.steps.flatMap(s => [s.speedup, s.speedup_low, s.speedup_high])), [height - 46, 26], [1]);
       axis(svg, y, 'left', left, width - 20 - left, 'speedup', v => plain(v) + 'x');
       axis(svg, x, 'bottom', height - 44, 0, title, ['calls', 'evaluations'].includes(title) ? whole : plain, false);
       for (const l of lines) {

@@ -15,9 +15,7 @@ const everyVersus = [...new Set(places.map(p => p.speedup_versus))].sort().rever
 const byKernel = new Map(candidates.filter(c => c.kernel).map(c => [c.kernel, c]).reverse());
 for (const c of candidates) Object.assign(c, {task: taskOf.get(c.task_id)?.name ?? '?', by: author(c)});
 /// The model. The kernels of a person are in a run with the person's name.
-function author(c) {
-  return c.model ?? (c.origin === 'person' ? runOf.get(c.run_id)?.run : null) ?? c.origin;
-}
+function author(c) { return c.model ?? (c.origin === 'person' ? runOf.get(c.run_id)?.run : null) ?? c.origin; }
 // Marks that change the direction of a text, and other invisible ones, are shown by their numbers.
 const hiddenMarks = /[\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u2028\u2029]/g;
 const markName = c => '\u27e8U+' + c.codePointAt(0).toString(16).toUpperCase().padStart(4, '0') + '\u27e9';
@@ -100,15 +98,14 @@ function table(rows, columns, {sort = '', onSort = null, now = null, id = null, 
   const whole = h('div', {}, box, h('p', {class: 'soft'}, `The first ${limit} of ${sorted.length} rows. `, all));
   return whole;
 }
+const missing = x => x === null || x === undefined || x === '';
 function compare(a, b, falling) {
-  const missing = x => x === null || x === undefined || x === '';
   if (missing(a) || missing(b)) return missing(a) - missing(b); // these come last
   const order = typeof a === 'number' && typeof b === 'number' ? a - b : String(a).localeCompare(String(b));
   return falling ? -order : order;
 }
-const choice = (label, name, values, state) => h('label', {}, label + ' ', h('select',
-  {name, on: {change: event => go(state, {[name]: event.target.value})}}, values.map(([value, text]) =>
-    h('option', {value, selected: String(value) === String(state[name] ?? '')}, text ?? value))));
+const choice = (label, name, values, state) => h('label', {}, label + ' ', h('select', {name, on: {change: event => go(state, {[name]: event.target.value})}},
+  values.map(([value, text]) => h('option', {value, selected: String(value) === String(state[name] ?? '')}, text ?? value))));
 const note = (text, type = 'soft') => h('p', {class: type}, text);
 const facts = list => h('dl', {}, list.filter(f => f[1] !== null && f[1] !== undefined && f[1] !== '').map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]));
 // ---- boards: the kernels that may be compared ----

@@ -29,8 +29,7 @@ pages.lineage = {
       const y = logScale(timed.flatMap(c => [c.speedup, c.speedup_low, Math.min(most, c.speedup_high ?? 0)]), [floor - 12, top], [1]);
       axis(svg, y, 'left', left, width - 16 - left, 'speedup', v => plain(v) + 'x');
       axis(svg, x, 'bottom', floor + 20, 0, 'order of candidates', whole, false);
-      const at = c => [x(order.get(c.candidate_id)), c.speedup > 0 ? y(c.speedup) : floor];
-      const drawn = new Set([...timed, ...failed]), line = d3.line();
+      const at = c => [x(order.get(c.candidate_id)), c.speedup > 0 ? y(c.speedup) : floor], drawn = new Set([...timed, ...failed]), line = d3.line();
       const edges = [...drawn].flatMap(c => (c.parents ?? []).map(id => [byId.get(id), c])).filter(e => drawn.has(e[0]));
       svg.append('g').selectAll('path').data(edges).join('path').attr('d', e => line(e.map(at))).attr('fill', 'none').attr('stroke', 'var(--grey)').attr('stroke-opacity', .45);
       svg.append('path').attr('d', line([...path].map(id => byId.get(id)).filter(c => drawn.has(c)).map(at))).attr('fill', 'none').attr('stroke', 'var(--ink)').attr('stroke-width', 2.5);
