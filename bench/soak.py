@@ -53,8 +53,10 @@ def forever(act, port, counts, name):
         try:
             act(port, source)
             counts[name] = counts.get(name, 0) + 1
-        except (OSError, http.client.HTTPException, ValueError):
+        except (OSError, http.client.HTTPException, ValueError) as error:
             counts[name + " refused"] = counts.get(name + " refused", 0) + 1
+            if name == "waits":
+                print(f"refused: {error!r}", flush=True)
             time.sleep(0.5)
 
 
@@ -134,9 +136,11 @@ def main():
         try:
             for worker in workers:
                 worker.start()
-            for _ in range(SECONDS // EVERY_S):
+            for i in range(SECONDS // EVERY_S):
                 time.sleep(EVERY_S)
                 samples.append(sample(server))
+                if i % 12 == 11:
+                    print(f"{(i + 1) * EVERY_S} s:", *(f"{value:.0f} {name}" for name, value in samples[-1].items()), flush=True)
         finally:
             for worker in workers:
                 worker.terminate()
