@@ -134,6 +134,9 @@ json race_json(const KernelPair& pair) {
   }
   for (const TimedShape& shape : shapes) {
     document["shapes"].push_back(shape_json(shape));
+    if (!(shape.ratio > 0)) {
+      document["ratio"] = nullptr; // a mean over some shapes is not the mean over all
+    }
   }
   document["verdict"] = race.verdict;
   document["blocks"] = race.blocks;

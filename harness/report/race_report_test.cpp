@@ -62,6 +62,17 @@ TEST(RaceReport, AnIntervalWithoutEndIsNone) {
   EXPECT_EQ(race_json(report)["bounds"], nullptr);
 }
 
+TEST(RaceReport, KnowsNoRatioWhereAShapeHadTooFewLaunches) {
+  KernelPair report = race_of(1, "undecided");
+  tasks::CaseResult& shape = report.kernel.evaluation.cases[0];
+  shape.samples_ns.resize(1);
+  shape.incumbent_samples_ns.resize(1);
+  const nlohmann::json document = race_json(report);
+  EXPECT_EQ(document["ratio"], nullptr);
+  EXPECT_THAT(race_text(document),
+              testing::StartsWith("no ratio of A and B is known: 1 of 2 shapes had too few"));
+}
+
 TEST(RaceReport, NamesTheOneThatIsNotCorrect) {
   KernelPair report = race_of(1.1, "faster");
   report.kernel = {"fast.cu", "d1", {}};

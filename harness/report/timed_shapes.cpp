@@ -145,6 +145,13 @@ std::int64_t faster_shapes(const nlohmann::json& shapes) {
 
 std::string race_sentence(const tasks::RaceResult& race, const nlohmann::json& shapes,
                           const std::string& kernel, const std::string& rival) {
+  const auto missing = std::count_if(shapes.begin(), shapes.end(), [](const auto& shape) {
+    return !(store::number_at(shape, "ratio") > 0);
+  });
+  if (missing > 0) {
+    return fmt::format("no ratio of {} and {} is known: {} of {} had too few launches", kernel,
+                       rival, missing, counted(static_cast<std::int64_t>(shapes.size()), "shape"));
+  }
   const std::string interval = ratio_interval_text(race.bounds);
   return fmt::format("{} is {} as fast as {}: {}, {} of four launches; faster at {} of {}", kernel,
                      ratio_text(race.ratio), rival,

@@ -41,6 +41,7 @@ protected:
     if (const std::string why = NatsServerFake::why_not(); !why.empty()) {
       GTEST_SKIP() << why;
     }
+    use_slow_baselines();
     server_ = std::make_unique<NatsServerFake>(std::vector<remote::WorkerIdentity>{
         {"a", "cpus", true}, {"b", "cpus", true}, {"c", "others", false}});
   }

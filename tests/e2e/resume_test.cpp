@@ -49,6 +49,7 @@ bool has_come(const Moment& moment, const std::string& store) {
 }
 
 std::vector<std::string> run_arguments(const std::string& store) {
+  use_slow_baselines();
   return {"run", "tests/e2e/resume/resume.toml", "--store", store};
 }
 

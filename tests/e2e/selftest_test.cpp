@@ -225,7 +225,7 @@ TEST_F(SelftestTest, ALimitThatGrowsWithTheSizeIsFoundOut) {
     ASSERT_NE(text.find(from), std::string::npos) << from;
     text.replace(text.find(from), from.size(), to);
   };
-  const std::string limit = R"x(multiple = "4 + 10 / (1 + n / 500000)")x";
+  const std::string limit = R"x(multiple = "11 + 3 / (1 + n / 500000)")x";
   put_in_place("\n" + limit, "\nmultiple = \"4 + sqrt(n) / 4\"");
   put_in_place("\nnorm_" + limit, "\nnorm_multiple = \"4 + sqrt(n) / 4\"");
   put_in_place(

@@ -50,8 +50,8 @@ process::Command winnow_command(const std::vector<std::string>& arguments,
     command.environment.emplace("WINNOW_CUDA_LIBRARY", "/nonexistent/libcuda.so.1");
     command.environment.emplace("WINNOW_HIP_LIBRARY", "/nonexistent/libamdhip64.so");
   }
-  for (const char* name :
-       {"ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "CUDA_VISIBLE_DEVICES"}) {
+  for (const char* name : {"ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "CUDA_VISIBLE_DEVICES",
+                           "WINNOW_CATALOGUE"}) {
     if (const char* value = std::getenv(name)) {
       command.environment.emplace(name, value);
     }
