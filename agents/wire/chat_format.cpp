@@ -78,9 +78,21 @@ std::optional<double> decode_cost(const json& usage) {
   return own_key != usage.end() && *own_key == true && upstream > 0 ? cost + upstream : cost;
 }
 
+/// The usage of a body or chunk. Streams of Groq have it in "x_groq", those of Moonshot in the
+/// choice.
+const json& usage_in(const json& body) {
+  const json& own = object_member(body, "usage");
+  if (!own.empty()) {
+    return own;
+  }
+  const json& groq = object_member(object_member(body, "x_groq"), "usage");
+  const json& choices = array_member(body, "choices");
+  return !groq.empty() || choices.empty() ? groq : object_member(choices.front(), "usage");
+}
+
 /// Reads the usage of a body or chunk. Returns whether it counts everything.
 bool take_usage(const json& body, ModelReply& reply) {
-  const json& usage = object_member(body, "usage");
+  const json& usage = usage_in(body);
   const Counts counts = decode_usage(usage);
   if (counts.known) {
     reply.usage = counts.usage;
@@ -137,9 +149,7 @@ public:
   std::unique_ptr<StreamDecoder> stream_decoder() const final {
     return std::make_unique<ChatStream>(*this);
   }
-  Counts counts_of(const json& answer) const final {
-    return decode_usage(object_member(answer, "usage"));
-  }
+  Counts counts_of(const json& answer) const final { return decode_usage(usage_in(answer)); }
 
 private:
   WireAnswer decode_object(const json& body) const final;

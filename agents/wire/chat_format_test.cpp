@@ -109,6 +109,19 @@ TEST(Chat, NormalisesWhatServersCountDifferently) {
   EXPECT_EQ(own_part.reply->dollars, 0.25);
 }
 
+TEST(Chat, FindsUsageWhereServersPutIt) {
+  for (const char* where :
+       {R"("choices":[{"message":{"content":"a"}}],"x_groq":{"usage":USAGE})",
+        R"("choices":[{"message":{"content":"a"},"usage":USAGE}])",
+        R"("choices":[{"message":{"content":"a"}}],"usage":USAGE,"x_groq":{"usage":{}})"}) {
+    std::string body = where;
+    body.replace(body.find("USAGE"), 5, R"({"prompt_tokens":10,"completion_tokens":5})");
+    const WireAnswer answer = chat().decode("{" + body + "}");
+    EXPECT_TRUE(answer.usage_known) << body;
+    EXPECT_EQ(answer.reply->usage.prompt_tokens, 10) << body;
+  }
+}
+
 TEST(Chat, DoesNotBelieveCountsThatContradictEachOther) {
   const Usage usage = with_usage(R"({"prompt_tokens":10,"completion_tokens":5,
                      "prompt_tokens_details":{"cached_tokens":8,"cache_write_tokens":1e99},
