@@ -15,9 +15,9 @@
 extern "C" __global__ void part_sums(const float* __restrict__ x, float* __restrict__ sums, int n,
                                      int length) {
   const int begin = blockIdx.x * length, end = min(begin + length, n);
-  float sum = 0.0f;
+  double sum = 0; // a float loses the small elements behind a large one
   for (int i = begin; i < end; ++i) {
     sum += x[i];
   }
-  sums[blockIdx.x] = sum;
+  sums[blockIdx.x] = (float)sum;
 }
