@@ -62,7 +62,8 @@ Availability probe_replay(const EndpointConfig& config) {
   if (config.file.empty() || !std::filesystem::is_regular_file(config.file, code)) {
     return Availability::no(config.file.empty() ? "the config names no recording"
                                                 : fmt::format("no such file: {}", config.file),
-                            "name a file of recorded calls (JSON lines) in [endpoint] file");
+                            "ask a model with --model and endpoint.base_url (docs/endpoints.md), "
+                            "or name a file of recorded calls (JSON lines) in [endpoint] file");
   }
   return Availability::yes(fmt::format("recorded replies in {}", config.file));
 }

@@ -7,6 +7,7 @@
 #include "tasks/task_word.h"
 
 #include <filesystem>
+#include <map>
 
 namespace winnow::harness {
 namespace {
@@ -37,6 +38,12 @@ tasks::Task load_remembered(const std::string& name, const std::string& folder) 
   return tasks::load_task(folder);
 }
 
+/// The folders that the command line has named, by the task's name.
+std::map<std::string, std::string>& given_folders() {
+  static std::map<std::string, std::string> folders;
+  return folders;
+}
+
 } // namespace
 
 tasks::Task named_task(const std::string& name, const std::string& store) {
@@ -65,6 +72,12 @@ std::vector<tasks::Task> named_tasks(const std::vector<std::string>& names,
 }
 
 tasks::Task task_of_store(const store::RunStore& store, const std::string& name) {
+  std::error_code ignored;
+  if (const auto given = given_folders().find(name);
+      given != given_folders().end() &&
+      fs::exists(fs::path(given->second) / "task.toml", ignored)) {
+    return tasks::load_task(given->second);
+  }
   const std::string folder = store::task_folder(store, name);
   return folder.empty() ? tasks::find_listed_task(tasks::find_catalogue(), name)
                         : load_remembered(name, folder);
@@ -78,9 +91,14 @@ std::string word_of_store(const store::RunStore& store, const std::string& name)
 std::string name_in_stores(const std::string& given) {
   std::error_code ignored;
   const bool is_path = !is_bare_name(given) || fs::exists(fs::path(given) / "task.toml", ignored);
-  return given.empty() || !is_path
-             ? given
-             : (fs::absolute(given) / "").lexically_normal().parent_path().filename().string();
+  if (given.empty() || !is_path) {
+    return given;
+  }
+  const fs::path folder = (fs::absolute(given) / "").lexically_normal().parent_path();
+  if (fs::exists(folder / "task.toml", ignored)) {
+    given_folders()[folder.filename().string()] = folder.string();
+  }
+  return folder.filename().string();
 }
 
 } // namespace winnow::harness

@@ -19,7 +19,8 @@ tasks::Task named_task(const std::string& name, const std::string& store = {});
 std::vector<tasks::Task> named_tasks(const std::vector<std::string>& names,
                                      const std::string& store = {});
 
-/// The task of a store's rows: of the folder that the store remembers, else of the catalogue.
+/// The task of a store's rows: of the folder that the command line has named (name_in_stores()), of
+/// the one that the store remembers, else of the catalogue.
 tasks::Task task_of_store(const store::RunStore& store, const std::string& name);
 
 /// The word for a command line that names the task of a store's rows (tasks::task_word).

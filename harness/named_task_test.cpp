@@ -92,6 +92,15 @@ TEST_F(NamedTask, TheStoreFollowsATaskThatMoves) {
   EXPECT_EQ(store::task_folder(store, "own_axpy"), moved.string());
 }
 
+TEST_F(NamedTask, AFilterSaysWhereATaskIsNow) {
+  const fs::path moved = directory_.path() / "moved" / "own_axpy";
+  fs::create_directories(moved.parent_path());
+  fs::rename(folder_, moved);
+  EXPECT_EQ(name_in_stores(moved.string()), "own_axpy");
+  const store::RunStore store(store_, store::RunStore::Mode::ReadOnly);
+  EXPECT_EQ(task_of_store(store, "own_axpy").folder, moved);
+}
+
 TEST_F(NamedTask, WordsOfHintsAreFolders) {
   EXPECT_EQ(tasks::task_word(tasks::load_task(folder_)), "'" + folder_.string() + "'");
   EXPECT_EQ(tasks::task_word(named_task("blas/axpy")), "axpy");

@@ -95,6 +95,7 @@ Ask LineageSearch::ask(std::size_t index) const {
   }
   const Known known = known_to(lineage);
   if (known.attempts.empty()) {
+    ask.best = start != nullptr ? std::optional(card_of(*start)) : std::nullopt;
     ask.op = ask.parents.empty() ? "seed" : policy().first_op;
     return ask;
   }

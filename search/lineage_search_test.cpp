@@ -81,6 +81,8 @@ TEST_F(GivenKernels, AreTheBeginningsOfTheLineages) {
   begin_with(outcome(Verdict::Correct, 3), outcome(Verdict::Correct, 2), "one-plus-one");
   const Ask first = decided<Ask>();
   EXPECT_THAT(first.parents, testing::ElementsAre(kFirst));
+  ASSERT_TRUE(first.best) << "the prompt shows the kernel";
+  EXPECT_EQ(first.best->candidate, kFirst);
   EXPECT_EQ(answer(first, outcome(Verdict::Correct, 2.5)).incumbent, kFirst);
   const Ask other = decided<Ask>();
   EXPECT_THAT(other.parents, testing::ElementsAre(kSecond));

@@ -79,13 +79,29 @@ std::string doubt_text(const LeaderboardRow& leader) {
                   : "";
 }
 
+/// The baseline is a finalist, too. Where its two measurements differ, the machine was busy.
+bool is_final_noisy(const BoardSummary& board) {
+  constexpr double kMostNoise = 1.1;
+  return board.baseline_speedup > 0 &&
+         (board.baseline_speedup > kMostNoise || board.baseline_speedup < 1 / kMostNoise);
+}
+
+std::string noise_text(const BoardSummary& board) {
+  return is_final_noisy(board)
+             ? fmt::format("; {0} itself stands at {1:.2f}x of {0}, so the machine was busy and "
+                           "all factors are that unsure. Hold another final on a quiet machine:",
+                           board.leader.speedup_versus, board.baseline_speedup)
+             : "";
+}
+
 std::string sure_answer(const BoardSummary& board) {
   if (board.final_at.empty()) {
     return "no final yet, so this order is provisional: the leaders were not timed against each "
            "other. A final does that:";
   }
   return "a final at " + minute_text(board.final_at) + " timed the leaders against each other" +
-         tied_text(board, "no race of the final tells them apart") + doubt_text(board.leader);
+         tied_text(board, "no race of the final tells them apart") + doubt_text(board.leader) +
+         noise_text(board);
 }
 
 std::string against_answer(const BoardSummary& board) {
@@ -96,7 +112,10 @@ std::string against_answer(const BoardSummary& board) {
           : fmt::format(
                 "{:.2f}x as fast as {}, the fastest library or framework that is timed here",
                 board.versus_alternative, board.alternative);
-  return times_as_fast(leader.speedup, leader.speedup_versus, leader.speedup_bounds) + "; " + other;
+  const std::string tie =
+      board.is_tied_with_baseline ? ", but no race of the final tells it from the baseline" : "";
+  return times_as_fast(leader.speedup, leader.speedup_versus, leader.speedup_bounds) + tie + "; " +
+         other;
 }
 
 std::string limit_answer(const BoardSummary& board) {
@@ -139,7 +158,8 @@ json answers_json(const BoardSummary& board) {
   if (board.leader.candidate == 0) {
     return answers;
   }
-  add("sure", sure_answer(board), board.final_at.empty() ? board.final_command : "");
+  const bool needs_final = board.final_at.empty() || is_final_noisy(board);
+  add("sure", sure_answer(board), needs_final ? board.final_command : "");
   add("against", against_answer(board));
   add("limit", limit_answer(board));
   if (board.cost) {

@@ -98,8 +98,13 @@ public:
     }
     board.leader = first;
     for (const LeaderboardRow& row : rows.subspan(1)) {
+      const bool is_baseline = row.origin == "baseline";
       if (row.rank == first.rank) {
         board.tied.push_back(row.candidate);
+        board.is_tied_with_baseline = board.is_tied_with_baseline || is_baseline;
+      }
+      if (is_baseline && row.flag.empty()) {
+        board.baseline_speedup = row.speedup;
       }
     }
     board.final_at = first.flag.empty() ? final_time(first) : "";

@@ -26,6 +26,9 @@ struct BoardSummary {
   LeaderboardRow leader;   ///< the first row with a rank; candidate 0: there is none
   std::string final_at;    ///< when the board's newest final began; empty: it has none
   std::vector<RowId> tied; ///< other candidates with the leader's rank
+  bool is_tied_with_baseline = false;
+  /// Of the baseline's own row in the final: 1 but for noise. 0: it has none.
+  double baseline_speedup = 0;
   double of_light = 0;     ///< least share of the speed of light at a search shape; 0: unknown
   std::string bound;       ///< what the limit is: "DRAM's peak"; or why it is unknown
   std::string alternative; ///< the fastest library or framework with its version; empty: none

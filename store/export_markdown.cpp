@@ -31,8 +31,11 @@ std::string code_block(const std::string& text) {
 
 std::string runs_table(const json& runs) {
   const auto tokens = [](const json& run) {
-    return fmt::format("{:.0f}",
-                       number_at(run, "prompt_tokens") + number_at(run, "completion_tokens"));
+    const bool is_unknown =
+        number_at(run, "calls") > 0 && !(number_at(run, "completion_tokens") > 0);
+    return is_unknown ? std::string("unknown")
+                      : fmt::format("{:.0f}", number_at(run, "prompt_tokens") +
+                                                  number_at(run, "completion_tokens"));
   };
   const auto dollars = [](const json& value) {
     return value.is_null() ? "unknown" : dollars_text(value.get<double>());

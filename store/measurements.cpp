@@ -10,8 +10,9 @@
 namespace winnow::store {
 namespace {
 
-/// Of a final and of `winnow race` from both sides: above 1 this kernel is faster. The races of a
-/// judgement are those of this kernel as the challenger, because only its digest has an index.
+/// Of the newest final, which keeps each race from both sides, and of `winnow race` from both
+/// sides: above 1 this kernel is faster. The races of a judgement are those of this kernel as the
+/// challenger, because only its digest has an index.
 constexpr const char* kRacesOfCandidate =
     "WITH own AS (SELECT e.kernel, c.task_id, e.device_name FROM evaluations AS e "
     "JOIN candidates AS c ON c.id = e.candidate_id WHERE e.candidate_id = ? AND e.ordinal = 0), "
@@ -20,14 +21,19 @@ constexpr const char* kRacesOfCandidate =
     "AND r.task_id = own.task_id AND r.device_name = own.device_name AND r.sitting_id IS NULL "
     "UNION ALL SELECT 'final', r.kernel, r.rival, r.verdict, r.ratio, r.ratio_low, r.ratio_high, "
     "r.raced_at FROM own CROSS JOIN all_races AS r ON own.kernel IN (r.kernel, r.rival) "
-    "AND r.task_id = own.task_id AND r.device_name = own.device_name AND r.sitting_id IS NOT NULL "
+    "AND (r.kernel = own.kernel OR NOT EXISTS (SELECT 1 FROM all_races AS m "
+    "WHERE m.sitting_id = r.sitting_id AND m.kernel = own.kernel AND m.rival = r.kernel)) "
+    "AND r.sitting_id = (SELECT max(s.id) FROM sittings AS s "
+    "JOIN sitting_rows AS f ON f.sitting_id = s.id WHERE f.kernel = own.kernel "
+    "AND s.task_id = own.task_id AND s.device_name = own.device_name) "
     "UNION ALL SELECT 'asked for', r.kernel, r.rival, r.verdict, r.ratio, r.ratio_low, "
     "r.ratio_high, r.raced_at FROM own CROSS JOIN asked_races AS r "
     "ON own.kernel IN (r.kernel, r.rival) AND r.task_id = own.task_id "
     "AND r.device_name = own.device_name) "
     "SELECT f.source, f.verdict, f.ratio, f.ratio_low, f.ratio_high, f.raced_at, "
     "f.kernel <> own.kernel AS turned, (SELECT min(e.candidate_id) FROM evaluations AS e "
-    "WHERE e.kernel = CASE f.kernel WHEN own.kernel THEN f.rival ELSE f.kernel END) AS rival_id "
+    "JOIN candidates AS c ON c.id = e.candidate_id WHERE c.task_id = own.task_id "
+    "AND e.kernel = CASE f.kernel WHEN own.kernel THEN f.rival ELSE f.kernel END) AS rival_id "
     "FROM own CROSS JOIN found AS f ORDER BY f.raced_at DESC";
 
 std::string turned_verdict(const std::string& verdict) {
