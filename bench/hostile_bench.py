@@ -19,8 +19,6 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests/serve"))
 from servers import SOURCES, Server  # noqa: E402
 
-CONNECTIONS = int(sys.argv[2]) if len(sys.argv) > 2 else 5000
-JUDGEMENTS = int(sys.argv[3]) if len(sys.argv) > 3 else 200
 BATCH = 10
 HONEST, HOSTILE = "honest-0123456789abcdef", "hostile-0123456789abcdef"
 MOST_HEALTH_MS, MOST_GROWTH_MB = 200, 200
@@ -134,6 +132,8 @@ def judge(port, first, kernel):
 
 
 def main():
+    connections = int(sys.argv[2]) if len(sys.argv) > 2 else 5000
+    judgements = int(sys.argv[3]) if len(sys.argv) > 3 else 200
     kernel = (SOURCES / "tasks/catalogue/blas/axpy/baseline.cu").read_text()
     with tempfile.TemporaryDirectory() as folder:
         tokens = pathlib.Path(folder) / "tokens"
@@ -142,7 +142,7 @@ def main():
         server = Server(sys.argv[1], "serve", "--judge", "--store", pathlib.Path(folder) / "s.db", "--device", "cpu",
                         "--token-file", tokens)
         ready = multiprocessing.Event()
-        attacker = multiprocessing.Process(target=attack, args=(server.port, CONNECTIONS, ready))
+        attacker = multiprocessing.Process(target=attack, args=(server.port, connections, ready))
         stop, times = multiprocessing.Event(), multiprocessing.Manager().list()
         watcher = multiprocessing.Process(target=watch, args=(server.port, times, stop))
         try:
@@ -152,7 +152,7 @@ def main():
             ready.wait(120)
             watcher.start()
             begin, results, again, most_files = time.monotonic(), [], 0, 0
-            for first in range(0, JUDGEMENTS, BATCH):
+            for first in range(0, judgements, BATCH):
                 part, attempts = judge(server.port, first, kernel)
                 results += part
                 again += attempts
@@ -166,7 +166,7 @@ def main():
             server.kill()
     faults = [r["fault"] for r in results if r["fault"]]
     correct = sum(r.get("verdict") == "correct" for r in results)
-    print(f"{CONNECTIONS} hostile connections of {len(KINDS)} kinds; {len(results)} judgements in {seconds:.0f} s: {correct} correct, "
+    print(f"{connections} hostile connections of {len(KINDS)} kinds; {len(results)} judgements in {seconds:.0f} s: {correct} correct, "
           f"{len(faults)} faults; {again} requests were sent again")
     print(f"health, {len(times)} times: median {statistics.median(times):.1f} ms, longest {max(times):.1f} ms")
     print(f"memory: {before:.0f} MB before, {growth:.0f} MB more at most; {most_files} descriptors")

@@ -16,7 +16,6 @@ import time
 
 SECONDS = int(sys.argv[2]) if len(sys.argv) > 2 else 1800
 CONNECTIONS = int(sys.argv[3]) if len(sys.argv) > 3 else 500
-sys.argv = sys.argv[:2]
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from hostile_bench import HONEST, SOURCES, Server, attack, memory_mb  # noqa: E402
 

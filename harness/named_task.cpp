@@ -94,7 +94,7 @@ std::string name_in_stores(const std::string& given) {
   if (given.empty() || !is_path) {
     return given;
   }
-  const fs::path folder = (fs::absolute(given) / "").lexically_normal().parent_path();
+  const fs::path folder = tasks::absolute_folder(given);
   if (fs::exists(folder / "task.toml", ignored)) {
     given_folders()[folder.filename().string()] = folder.string();
   }

@@ -43,6 +43,23 @@ std::string without_texts(std::string_view text) {
   return code;
 }
 
+/// By how much a character changes the depth of brackets.
+int bracket_step(char c) {
+  return c == '(' || c == '[' || c == '{' ? 1 : c == ')' || c == ']' || c == '}' ? -1 : 0;
+}
+
+/// The place of the bracket that closes the one at `open`; the end of the text: none does.
+std::size_t closing_bracket(std::string_view text, std::size_t open) {
+  int depth = 0;
+  for (std::size_t i = open; i < text.size(); ++i) {
+    depth += bracket_step(text[i]);
+    if (depth == 0) {
+      return i;
+    }
+  }
+  return text.size();
+}
+
 /// A statement: a line, and those that its brackets or a backslash join to it.
 struct Statement {
   int line = 0;
@@ -56,7 +73,7 @@ std::vector<Statement> statements_of(std::string_view code) {
   std::size_t begin = 0;
   for (std::size_t i = 0; i <= code.size(); ++i) {
     const char c = i < code.size() ? code[i] : '\n';
-    depth += c == '(' || c == '[' || c == '{' ? 1 : c == ')' || c == ']' || c == '}' ? -1 : 0;
+    depth += bracket_step(c);
     if (c != '\n') {
       continue;
     }
@@ -83,7 +100,7 @@ std::vector<std::string_view> listed(std::string_view text) {
   std::size_t begin = 0;
   for (std::size_t i = 0; i <= text.size(); ++i) {
     const char c = i < text.size() ? text[i] : ',';
-    depth += c == '(' || c == '[' || c == '{' ? 1 : c == ')' || c == ']' || c == '}' ? -1 : 0;
+    depth += bracket_step(c);
     if (c == ',' && (depth == 0 || i == text.size())) {
       parts.push_back(trim(text.substr(begin, i - begin)));
       begin = i + 1;
@@ -97,15 +114,8 @@ std::vector<std::string_view> listed(std::string_view text) {
 
 /// Whether the bracket at the front closes at the end.
 bool is_enclosed(std::string_view text) {
-  int depth = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    depth += c == '(' || c == '[' ? 1 : c == ')' || c == ']' ? -1 : 0;
-    if (depth == 0) {
-      return i + 1 == text.size() && i > 0;
-    }
-  }
-  return false;
+  return (text.starts_with('(') || text.starts_with('[')) &&
+         closing_bracket(text, 0) + 1 == text.size();
 }
 
 std::optional<std::size_t> count_of(std::string_view value) {
@@ -124,15 +134,7 @@ std::optional<std::size_t> count_of(std::string_view value) {
 
 void read_parameters(std::string_view definition, bool is_method, PythonFunction& function) {
   const std::size_t open = definition.find('(');
-  int depth = 0;
-  std::size_t close = open;
-  for (; close < definition.size(); ++close) {
-    const char c = definition[close];
-    depth += c == '(' || c == '[' || c == '{' ? 1 : c == ')' || c == ']' || c == '}' ? -1 : 0;
-    if (depth == 0) {
-      break;
-    }
-  }
+  const std::size_t close = closing_bracket(definition, open);
   std::vector<std::string_view> parts = listed(definition.substr(open + 1, close - open - 1));
   if (is_method && !parts.empty()) {
     parts.erase(parts.begin()); // self

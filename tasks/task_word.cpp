@@ -21,11 +21,15 @@ bool is_in_catalogue(const fs::path& folder) {
 
 } // namespace
 
+fs::path absolute_folder(const fs::path& folder) {
+  return fs::absolute(folder / "").lexically_normal().parent_path();
+}
+
 fs::path own_folder(const Task& task) {
   if (task.folder.empty()) {
     return {};
   }
-  const fs::path folder = fs::absolute(task.folder / "").lexically_normal().parent_path();
+  const fs::path folder = absolute_folder(task.folder);
   return is_in_catalogue(folder) ? fs::path() : folder;
 }
 

@@ -7,6 +7,9 @@
 
 namespace winnow::tasks {
 
+/// The absolute path of a folder, without a '/' at its end.
+std::filesystem::path absolute_folder(const std::filesystem::path& folder);
+
 /// The absolute folder of a task that is not in the catalogue. Empty for a task that is, and for
 /// one that has no folder.
 std::filesystem::path own_folder(const Task& task);
