@@ -7,7 +7,8 @@
 namespace winnow {
 
 void keep_freed_memory() {
-  mallopt(M_MMAP_MAX, 0); // a mapped block goes back to the system when it is freed
+  mallopt(M_MMAP_MAX, 0);  // a mapped block goes back to the system when it is freed
+  mallopt(M_ARENA_MAX, 1); // other arenas map what is larger than 64 MiB
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
 }
 

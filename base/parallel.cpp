@@ -1,6 +1,7 @@
 #include "base/parallel.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <system_error>
 #include <thread>
@@ -10,7 +11,7 @@ namespace winnow {
 
 namespace {
 constexpr std::uint64_t kMaxThreads = 16;
-constexpr std::uint64_t kCopiedBytesPerThread = std::uint64_t{4} << 20U; // about a millisecond
+constexpr std::uint64_t kBytesPerThread = std::uint64_t{4} << 20U; // about a millisecond
 } // namespace
 
 void in_parts(std::uint64_t count, std::uint64_t least,
@@ -32,9 +33,22 @@ void in_parts(std::uint64_t count, std::uint64_t least,
 }
 
 void copy_in_parts(std::span<const std::byte> from, std::span<std::byte> to) {
-  in_parts(from.size(), kCopiedBytesPerThread, [&](std::uint64_t first, std::uint64_t end) {
+  in_parts(from.size(), kBytesPerThread, [&](std::uint64_t first, std::uint64_t end) {
     std::memcpy(to.data() + first, from.data() + first, end - first);
   });
+}
+
+bool equal_in_parts(std::span<const std::byte> left, std::span<const std::byte> right) {
+  if (left.size() != right.size() || left.empty()) {
+    return left.size() == right.size();
+  }
+  std::atomic<bool> equal = true;
+  in_parts(left.size(), kBytesPerThread, [&](std::uint64_t first, std::uint64_t end) {
+    if (std::memcmp(left.data() + first, right.data() + first, end - first) != 0) {
+      equal = false;
+    }
+  });
+  return equal;
 }
 
 } // namespace winnow

@@ -15,4 +15,7 @@ void in_parts(std::uint64_t count, std::uint64_t least,
 /// memcpy() on several cores. The ranges must not overlap; `to` has at least the size of `from`.
 void copy_in_parts(std::span<const std::byte> from, std::span<std::byte> to);
 
+/// memcmp() on several cores: whether both ranges have the same size and bytes.
+bool equal_in_parts(std::span<const std::byte> left, std::span<const std::byte> right);
+
 } // namespace winnow

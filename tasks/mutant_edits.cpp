@@ -30,15 +30,22 @@ std::byte pattern_byte(std::uint64_t pattern, std::size_t offset) {
 /// The sum of the elements that are not left out. Blocks of a fixed size make the sum the same on
 /// every number of cores.
 double sum_of_kept(const HostTensor& tensor) {
-  constexpr std::uint64_t kBlock = std::uint64_t{1} << 16U;
+  constexpr std::uint64_t kBlock = 256; // elements; a block fits into the L1 cache
+  constexpr std::uint64_t kStride = kLeftOutStride;
+  static_assert(kBlock <= kStride);
   const auto count = static_cast<std::uint64_t>(tensor.count());
   std::vector<double> sums((count + kBlock - 1) / kBlock);
-  in_parts(sums.size(), 1, [&](std::uint64_t first, std::uint64_t end) {
+  in_parts(sums.size(), kElementsPerThread / kBlock, [&](std::uint64_t first, std::uint64_t end) {
+    std::array<double, kBlock> values; // NOLINT(*-member-init): convert_elements() fills it
     for (std::uint64_t block = first; block < end; ++block) {
-      const auto stop = static_cast<std::int64_t>(std::min(count, (block + 1) * kBlock));
-      for (auto i = static_cast<std::int64_t>(block * kBlock); i < stop; ++i) {
-        sums[block] += i % kLeftOutStride == 0 ? 0 : tensor.at(i);
+      const std::uint64_t start = block * kBlock, share = std::min(kBlock, count - start);
+      convert_elements(tensor.dtype, tensor.bytes.data() + start * size_bytes(tensor.dtype),
+                       DType::F64, reinterpret_cast<std::byte*>(values.data()), share);
+      const std::uint64_t left_out = (start + kStride - 1) / kStride * kStride;
+      if (left_out < start + share) { // at most one in a block
+        values.at(left_out - start) = 0;
       }
+      sums[block] = std::accumulate(values.begin(), values.begin() + static_cast<int>(share), 0.0);
     }
   });
   return std::accumulate(sums.begin(), sums.end(), 0.0);

@@ -5,7 +5,9 @@
 #include "tasks/mutant_edits.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstring>
 
 namespace winnow::tasks {
 namespace {
@@ -43,12 +45,37 @@ bool is_too_coarse(MutantKind kind, const Task& task, const TensorSpec& tensor) 
          epsilon_of(kind) > epsilon(tensor.dtype);
 }
 
-double rounded(MutantKind kind, double value) {
-  if (kind == MutantKind::RoundedTf32) {
-    return rounded_to_tf32(value);
+constexpr std::size_t kBlock = 256; // elements; a block fits into the L1 cache
+using BlockBytes = std::array<std::byte, kBlock * sizeof(double)>;
+
+void round_block(MutantKind kind, DType type, const std::byte* elements, std::size_t count,
+                 BlockBytes& rounded) {
+  if (kind != MutantKind::RoundedTf32) {
+    BlockBytes coarse; // NOLINT(*-member-init): convert_elements() fills it
+    convert_elements(type, elements, dtype_of(kind), coarse.data(), count);
+    convert_elements(dtype_of(kind), coarse.data(), type, rounded.data(), count);
+    return;
   }
-  const DType type = dtype_of(kind);
-  return core::element_value(type, core::element_bits(type, value));
+  std::array<double, kBlock> values; // NOLINT(*-member-init): convert_elements() fills it
+  auto* const bytes = reinterpret_cast<std::byte*>(values.data());
+  convert_elements(type, elements, DType::F64, bytes, count);
+  std::transform(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count),
+                 values.begin(), rounded_to_tf32);
+  convert_elements(DType::F64, bytes, type, rounded.data(), count);
+}
+
+/// Whether the rounding changed an element.
+bool round_elements(MutantKind kind, DType type, std::byte* elements, std::size_t count) {
+  bool changed = false;
+  BlockBytes rounded; // NOLINT(*-member-init): round_block() fills it
+  for (std::size_t done = 0; done < count; done += kBlock) {
+    std::byte* const block = elements + done * size_bytes(type);
+    const std::size_t share = std::min(kBlock, count - done);
+    round_block(kind, type, block, share, rounded);
+    changed = changed || std::memcmp(block, rounded.data(), share * size_bytes(type)) != 0;
+    std::memcpy(block, rounded.data(), share * size_bytes(type));
+  }
+  return changed;
 }
 
 void add_tensor_mutants(const TensorSpec& tensor, std::vector<Mutant>& mutants) {
@@ -96,13 +123,9 @@ std::string round_inputs(MutantKind kind, const Task& task, HostTensors& inputs)
     HostTensor& input = inputs.at(tensor.name);
     in_parts(static_cast<std::uint64_t>(input.count()), kElementsPerThread,
              [&](std::uint64_t first, std::uint64_t end) {
-               for (auto i = static_cast<std::int64_t>(first); i < static_cast<std::int64_t>(end);
-                    ++i) {
-                 const double value = input.at(i);
-                 input.set(i, rounded(kind, value));
-                 if (input.at(i) != value) {
-                   changed = true;
-                 }
+               std::byte* const part = input.bytes.data() + first * size_bytes(input.dtype);
+               if (round_elements(kind, input.dtype, part, end - first)) {
+                 changed = true;
                }
              });
   }

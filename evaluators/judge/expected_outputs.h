@@ -27,11 +27,12 @@ public:
   /// and takes the outputs from there.
   void give_inputs(const ArenaView& exchange, const std::vector<ArenaSlice>& inputs);
   void take_answers(const ArenaView& exchange, const std::vector<ArenaSlice>& answers);
-  /// Compares on the device if the device can. If the output is wrong, the host compares again to
-  /// explain the errors. `comparison` comes without the expected values; this call fills them in.
-  /// `pieces`: the positions of the elements in `comparison.got`, one piece after the other; empty:
-  /// all elements.
-  ComparisonResult compare(const Comparison& comparison, std::vector<Piece> pieces = {});
+  /// Compares on the device if the device can. If the output is wrong and `explain` is set, the
+  /// host compares again to explain the errors. `comparison` comes without the expected values;
+  /// this call fills them in. `pieces`: the positions of the elements in `comparison.got`, one
+  /// piece after the other; empty: all elements.
+  ComparisonResult compare(const Comparison& comparison, bool explain = true,
+                           std::vector<Piece> pieces = {});
 
 private:
   ComparisonResult compare_on_host(Comparison comparison, const std::vector<Piece>& pieces,

@@ -44,7 +44,7 @@ public:
       if (result.verdict == tasks::Verdict::Infrastructure) {
         return broken_reference(result.detail);
       }
-      if (result.mismatch && !reply.mismatch) {
+      if (reply.verdict == tasks::Verdict::Correct) {
         reply.verdict = result.verdict;
         reply.mismatch = result.mismatch;
       }
@@ -123,7 +123,7 @@ private:
     comparison.got = arena_.slice(tensor.slice.offset, tensor.slice.bytes);
     comparison.poison = poison_pattern(tensor.dtype, request.salt);
     comparison.model = request.model;
-    return answer_->compare(comparison, tensor.pieces);
+    return answer_->compare(comparison, request.explain, tensor.pieces);
   }
 
   ArenaView arena_;

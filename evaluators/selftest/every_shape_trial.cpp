@@ -78,8 +78,7 @@ bool EveryShapeTrial::take_outputs(std::span<const ReferenceRun::Seen> outputs, 
   for (const ReferenceRun::Seen& output : outputs) {
     const tasks::HostTensor& right = drawn.right.outputs.at(output.name);
     tasks::keep_right_places(mutant, drawn.inputs.inputs, right, output.bytes);
-    are_right = are_right && std::equal(output.bytes.begin(), output.bytes.end(),
-                                        right.bytes.begin(), right.bytes.end());
+    are_right = are_right && equal_in_parts(output.bytes, right.bytes);
   }
   for (const ReferenceRun::Seen& output : outputs) {
     if (!are_right) {
@@ -121,7 +120,7 @@ bool EveryShapeTrial::settle_changed(const Drawn& drawn, const tasks::Shape& sha
     result.why = "the mutant gives the right answer";
     return result.state == State::NotApplicable;
   }
-  note(runner_.judge(shape, drawn.seed, poison_salt(drawn.seed), rounded_), shape, result);
+  note(runner_.judge(shape, drawn.seed, poison_salt(drawn.seed), rounded_, false), shape, result);
   return result.state == State::Rejected;
 }
 

@@ -30,6 +30,10 @@ void reject_plan(KernelResult& result, const std::vector<Diagnostic>& errors) {
 
 } // namespace
 
+bool KernelTrial::is_left(const Tried& kernel) {
+  return kernel.result.state == KernelResult::State::Accepted;
+}
+
 std::string_view to_string(KernelResult::State state) {
   switch (state) {
   case KernelResult::State::Accepted:
@@ -99,29 +103,35 @@ KernelResult KernelTrial::reference() {
   return result;
 }
 
-KernelResult KernelTrial::kernel(const tasks::KernelFile& file,
-                                 const tasks::ParameterChoice& choice, const std::string& name) {
-  KernelResult result;
-  result.file = name;
-  result.parameters = choice;
-  std::vector<Diagnostic> errors;
-  const BuiltKernel built = on_device_.build(
-      file, on_device_.task, choice, shapes_for(on_device_.task, on_device_.host->device.kind),
-      BuildMode::Plain, errors);
-  if (!errors.empty()) {
-    reject_plan(result, errors);
-    return result;
-  }
-  if (built.compiled.verdict != Verdict::Correct) {
-    reject(result, built.compiled.verdict, built.compiled.detail);
-    return result;
+std::vector<KernelResult> KernelTrial::judge(const std::vector<Kernel>& kernels) {
+  std::vector<Tried> tried;
+  for (const Kernel& kernel : kernels) {
+    tried.push_back(build(kernel));
   }
   for (const tasks::Shape& shape : shapes_for(on_device_.task, on_device_.host->device.kind)) {
-    if (result.state == KernelResult::State::Accepted) {
-      run_shape(built, shape, result);
-    }
+    judge_at(shape, tried);
   }
-  return result;
+  std::vector<KernelResult> results;
+  for (Tried& kernel : tried) {
+    results.push_back(std::move(kernel.result));
+  }
+  return results;
+}
+
+KernelTrial::Tried KernelTrial::build(const Kernel& kernel) {
+  Tried tried;
+  tried.result.file = kernel.name;
+  tried.result.parameters = kernel.choice;
+  std::vector<Diagnostic> errors;
+  tried.built = on_device_.build(*kernel.file, on_device_.task, kernel.choice,
+                                 shapes_for(on_device_.task, on_device_.host->device.kind),
+                                 BuildMode::Plain, errors);
+  if (!errors.empty()) {
+    reject_plan(tried.result, errors);
+  } else if (tried.built.compiled.verdict != Verdict::Correct) {
+    reject(tried.result, tried.built.compiled.verdict, tried.built.compiled.detail);
+  }
+  return tried;
 }
 
 void KernelTrial::time(const tasks::KernelFile& file, const tasks::ParameterChoice& choice,
@@ -143,68 +153,104 @@ void KernelTrial::judge_as_candidate(const tasks::KernelFile& file,
   }
 }
 
-std::vector<RunCase> KernelTrial::plan(const BuiltKernel& built, const tasks::Shape& shape,
-                                       KernelResult& result) const {
+void KernelTrial::judge_at(const tasks::Shape& shape, std::vector<Tried>& kernels) {
+  const tasks::Task& task = on_device_.task;
+  std::vector<Tried*> left;
+  for (Tried& kernel : kernels) {
+    if (is_left(kernel) && plan(shape, kernel)) {
+      left.push_back(&kernel);
+    }
+  }
+  answer_.reset();
+  if (left.empty()) {
+    return;
+  }
+  if (shape.set == tasks::ShapeSet::Search && !task.torch) { // uses the arena
+    const ReferenceCase drawn{shape, tasks::draw_inputs(task, shape, nth_seed(options_.seed, 0))};
+    answer_ = runner_.answer(drawn);
+  }
+  std::uint64_t bytes = 0; // of the outputs of one run
+  output_slices(task, shape, bytes);
+  const std::uint64_t room =
+      on_device_.host->arena.size_bytes() / std::max<std::uint64_t>(bytes, 1);
+  const auto seeds = static_cast<int>(
+      std::clamp<std::uint64_t>(room / left.size(), 1, static_cast<std::uint64_t>(options_.seeds)));
+  const std::uint64_t group = std::max<std::uint64_t>(room / static_cast<std::uint64_t>(seeds), 1);
+  for (int first = 0; first < options_.seeds; first += seeds) {
+    const Seeds part{first, std::min(first + seeds, options_.seeds)};
+    for (std::uint64_t i = 0; i < left.size(); i += group) {
+      judge_group(shape, part, std::span(left).subspan(i, std::min(group, left.size() - i)));
+    }
+  }
+}
+
+void KernelTrial::judge_group(const tasks::Shape& shape, Seeds seeds,
+                              std::span<Tried* const> kernels) {
+  runner_.clear_arena();
+  std::uint64_t offset = 0;
+  for (Tried* const kernel : kernels) {
+    if (is_left(*kernel)) {
+      run(shape, seeds, offset, *kernel);
+    }
+  }
+  for (int i = seeds.first; i < seeds.end; ++i) {
+    for (Tried* const kernel : kernels) {
+      if (is_left(*kernel)) {
+        judge_case(shape, i, kernel->cases[static_cast<std::size_t>(i - seeds.first)], *kernel);
+      }
+    }
+  }
+}
+
+bool KernelTrial::plan(const tasks::Shape& shape, Tried& kernel) const {
+  const BuiltKernel& built = kernel.built;
   std::vector<Diagnostic> errors, warnings;
   const auto plan =
       tasks::resolve_plan(*built.file, on_device_.task, shape, built.choice,
                           on_device_.host->device.facts, built.compiled.facts, errors, warnings);
-  if (!plan) {
-    reject_plan(result, errors);
-    return {};
+  if (plan) {
+    kernel.plan = *plan;
+  } else {
+    reject_plan(kernel.result, errors);
   }
-  std::uint64_t offset = 0;
-  std::vector<RunCase> cases;
-  for (int i = 0; i < options_.seeds; ++i) {
-    RunCase run_case;
-    run_case.plan = *plan;
+  return plan.has_value();
+}
+
+void KernelTrial::run(const tasks::Shape& shape, Seeds seeds, std::uint64_t& offset,
+                      Tried& kernel) {
+  kernel.cases.clear();
+  for (int i = seeds.first; i < seeds.end; ++i) {
+    RunCase& run_case = kernel.cases.emplace_back();
+    run_case.plan = kernel.plan;
     run_case.seed = nth_seed(options_.seed, i);
     run_case.salt = poison_salt(run_case.seed);
     run_case.outputs = output_slices(on_device_.task, shape, offset);
-    cases.push_back(std::move(run_case));
   }
-  return cases;
-}
-
-void KernelTrial::run_shape(const BuiltKernel& built, const tasks::Shape& shape,
-                            KernelResult& result) {
-  const std::vector<RunCase> cases = plan(built, shape, result);
-  if (cases.empty()) {
-    return;
-  }
-  if (!on_device_.host->worker_device.is_gpu()) {
-    on_device_.host->arena.clear(); // a GPU worker keeps the arena's pages pinned
-  }
-  const StageOutcome outcome = runner_.run(built, cases);
-  if (outcome.fault) {
-    reject(result, outcome.fault->verdict,
-           fmt::format("{} at {}: {}", to_string(outcome.fault->verdict), shape.id,
-                       outcome.fault->detail));
-    return;
-  }
-  for (const RunCase& run_case : cases) {
-    add(shape, runner_.judge(shape, run_case.seed, run_case.salt, run_case.outputs), result);
-  }
-  if (shape.set == tasks::ShapeSet::Search && !on_device_.task.torch) {
-    measure(shape, cases.front(), result);
+  if (const auto fault = runner_.run(kernel.built, kernel.cases).fault) {
+    reject(kernel.result, fault->verdict,
+           fmt::format("{} at {}: {}", to_string(fault->verdict), shape.id, fault->detail));
   }
 }
 
-void KernelTrial::measure(const tasks::Shape& shape, const RunCase& first, KernelResult& result) {
-  const tasks::Task& task = on_device_.task;
+void KernelTrial::judge_case(const tasks::Shape& shape, int seed, const RunCase& run_case,
+                             Tried& kernel) {
+  if (seed == 0 && answer_) {
+    measure(shape, run_case, kernel.result);
+  }
+  add(shape, runner_.judge(shape, run_case.seed, run_case.salt, run_case.outputs), kernel.result);
+}
+
+void KernelTrial::measure(const tasks::Shape& shape, const RunCase& run_case,
+                          KernelResult& result) const {
   const ArenaView arena(on_device_.host->arena.fd());
   tasks::HostTensors outputs;
-  for (const ArenaSlice& slice : first.outputs) {
-    tasks::HostTensor output = tasks::blank_tensor(*task.find_tensor(slice.tensor), task, shape);
+  for (const ArenaSlice& slice : run_case.outputs) {
+    tasks::HostTensor output =
+        tasks::blank_tensor(*on_device_.task.find_tensor(slice.tensor), on_device_.task, shape);
     copy_in_parts(arena.slice(slice.offset, slice.bytes), output.bytes);
     outputs.emplace(slice.tensor, std::move(output));
   }
-  auto known = answers_.find(shape.id);
-  if (known == answers_.end()) {
-    const ReferenceCase drawn{shape, tasks::draw_inputs(task, shape, first.seed)};
-    known = answers_.emplace(shape.id, runner_.answer(drawn)).first;
-  }
-  result.measured.push_back({shape.id, ratios_of(task, shape, known->second, outputs)});
+  result.measured.push_back({shape.id, ratios_of(on_device_.task, shape, *answer_, outputs)});
 }
 
 } // namespace winnow::evaluators

@@ -5,6 +5,8 @@
 #include "tasks/plan/kernel_file.h"
 
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,11 +18,18 @@ public:
   KernelTrial(TaskOnDevice& on_device, ReferenceRun& runner, const SelftestOptions& options)
       : on_device_(on_device), runner_(runner), options_(options) {}
 
+  /// A kernel file with one choice of its parameters. `file` must live as long as this object.
+  struct Kernel {
+    const tasks::KernelFile* file = nullptr;
+    tasks::ParameterChoice choice;
+    std::string name; ///< in the result
+  };
+
   /// Judges the outputs of reference.cu, rounded once, with one seed.
   KernelResult reference();
-  /// `name`: the name in the result. Throws Error when the judge fails.
-  KernelResult kernel(const tasks::KernelFile& file, const tasks::ParameterChoice& choice,
-                      const std::string& name);
+  /// One result for each kernel. All kernels get the same inputs, one after the other, because the
+  /// judge then computes the answer once. Throws Error when the judge fails.
+  std::vector<KernelResult> judge(const std::vector<Kernel>& kernels);
   /// For an honest kernel: times it, and rejects it when it is faster than the task allows for any
   /// kernel.
   void time(const tasks::KernelFile& file, const tasks::ParameterChoice& choice,
@@ -32,13 +41,29 @@ public:
                           KernelResult& result);
 
 private:
-  /// Empty, with the result's state and detail set, when the plan does not hold for the shape.
-  std::vector<RunCase> plan(const BuiltKernel& built, const tasks::Shape& shape,
-                            KernelResult& result) const;
-  void run_shape(const BuiltKernel& built, const tasks::Shape& shape, KernelResult& result);
+  /// A kernel with its result so far.
+  struct Tried {
+    BuiltKernel built;
+    KernelResult result;
+    SharedPlan plan;            ///< at the present shape
+    std::vector<RunCase> cases; ///< the latest ones
+  };
+  struct Seeds {
+    int first = 0, end = 0;
+  };
+
+  Tried build(const Kernel& kernel);
+  static bool is_left(const Tried& kernel);
+  void judge_at(const tasks::Shape& shape, std::vector<Tried>& kernels);
+  /// Runs all kernels of a group before it judges them: the arena has room for their outputs.
+  void judge_group(const tasks::Shape& shape, Seeds seeds, std::span<Tried* const> kernels);
+  /// Rejects a kernel whose plan does not hold for the shape, and returns false.
+  bool plan(const tasks::Shape& shape, Tried& kernel) const;
+  void run(const tasks::Shape& shape, Seeds seeds, std::uint64_t& offset, Tried& kernel);
+  void judge_case(const tasks::Shape& shape, int seed, const RunCase& run_case, Tried& kernel);
   void add(const tasks::Shape& shape, const JudgeReply& reply, KernelResult& result) const;
-  /// At search shapes, for the first of `cases`, whose outputs are in the arena.
-  void measure(const tasks::Shape& shape, const RunCase& first, KernelResult& result);
+  /// The outputs of the case are in the arena.
+  void measure(const tasks::Shape& shape, const RunCase& run_case, KernelResult& result) const;
   void note_magnitude(const ReferenceRun::Seen& magnitude);
   /// "; reference.cu leaves y_magnitude 0 everywhere, ..." if it does; else empty.
   std::string zero_magnitudes() const;
@@ -47,7 +72,7 @@ private:
   ReferenceRun& runner_;
   const SelftestOptions& options_;
   std::map<std::string, bool> has_magnitude_; ///< by output: some element has a magnitude above 0
-  std::map<std::string, ReferenceAnswer> answers_; ///< for measure(), by search shape
+  std::optional<ReferenceAnswer> answer_;     ///< for measure(), at the present search shape
 };
 
 } // namespace winnow::evaluators

@@ -1,6 +1,7 @@
 #include "evaluators/selftest/mutant_trial.h"
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "evaluators/worker/poison.h"
 #include "tasks/inputs/input_generator.h"
 
@@ -105,7 +106,7 @@ bool MutantTrial::is_right_by_luck(std::size_t index, const tasks::HostTensors& 
   MutantResult& result = results_[index];
   const bool is_right = tasks::depends_on_draw(result.mutant.kind) &&
                         std::all_of(outputs.begin(), outputs.end(), [&](const auto& output) {
-                          return output.second.bytes == right.at(output.first).bytes;
+                          return equal_in_parts(output.second.bytes, right.at(output.first).bytes);
                         });
   if (is_right && result.state == MutantResult::State::NotApplicable) {
     result.why = "the mutant gives the right answer";
@@ -192,7 +193,7 @@ void MutantTrial::judge_changed_outputs(const tasks::Shape& shape, std::uint64_t
 
 void MutantTrial::judge(std::size_t index, const tasks::Shape& shape, std::uint64_t seed,
                         const tasks::HostTensors& outputs) {
-  note(runner_.judge(shape, seed, poison_salt(seed), outputs), shape, results_[index]);
+  note(runner_.judge(shape, seed, poison_salt(seed), outputs, false), shape, results_[index]);
 }
 
 void note(const JudgeReply& reply, const tasks::Shape& shape, MutantResult& result) {

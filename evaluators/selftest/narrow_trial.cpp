@@ -1,5 +1,7 @@
 #include "evaluators/selftest/narrow_trial.h"
 
+#include "base/parallel.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -86,17 +88,15 @@ bool NarrowTrial::settle(const Drawn& drawn, NarrowResult& result) {
   const tasks::Shape& shape = drawn.inputs.shape;
   tasks::HostTensors outputs;
   bool is_changed = false;
-  const auto fault =
-      runner_.look(reference_.with(result.narrowing), drawn.inputs, ReferenceRun::Parts::Outputs,
-                   [&](std::span<const ReferenceRun::Seen> parts) {
-                     for (const ReferenceRun::Seen& part : parts) {
-                       const std::vector<std::byte>& right =
-                           drawn.right.outputs.at(part.name).bytes;
-                       is_changed = is_changed || !std::equal(part.bytes.begin(), part.bytes.end(),
-                                                              right.begin(), right.end());
-                       round_output(on_device_.task, shape, part, outputs[part.name]);
-                     }
-                   });
+  const auto fault = runner_.look(
+      reference_.with(result.narrowing), drawn.inputs, ReferenceRun::Parts::Outputs,
+      [&](std::span<const ReferenceRun::Seen> parts) {
+        for (const ReferenceRun::Seen& part : parts) {
+          is_changed =
+              is_changed || !equal_in_parts(part.bytes, drawn.right.outputs.at(part.name).bytes);
+          round_output(on_device_.task, shape, part, outputs[part.name]);
+        }
+      });
   if (fault) {
     result.state = NarrowResult::State::Rejected;
     result.verdict = fault->verdict;
@@ -105,7 +105,8 @@ bool NarrowTrial::settle(const Drawn& drawn, NarrowResult& result) {
   if (!is_changed) {
     return false; // other inputs may be applicable
   }
-  const JudgeReply reply = runner_.judge(shape, drawn.seed, poison_salt(drawn.seed), outputs);
+  const JudgeReply reply =
+      runner_.judge(shape, drawn.seed, poison_salt(drawn.seed), outputs, false);
   const ErrorRatios ratios = ratios_of(on_device_.task, shape, drawn.right, outputs);
   const bool is_rejected = reply.verdict != tasks::Verdict::Correct;
   if (is_rejected) {

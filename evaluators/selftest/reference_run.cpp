@@ -163,19 +163,21 @@ ReferenceRun::look(const BuiltKernel& reference, const ReferenceCase& reference_
 }
 
 JudgeReply ReferenceRun::judge(const tasks::Shape& shape, std::uint64_t seed, std::uint64_t salt,
-                               const tasks::HostTensors& outputs) {
+                               const tasks::HostTensors& outputs, bool explain) {
   std::uint64_t offset = 0;
   const std::vector<ArenaSlice> slices = output_slices(on_device_.task, shape, offset);
   for (const ArenaSlice& slice : slices) {
     const std::vector<std::byte>& bytes = outputs.at(slice.tensor).bytes;
     copy_in_parts(bytes, arena_.slice(slice.offset, bytes.size()));
   }
-  return judge(shape, seed, salt, slices);
+  return judge(shape, seed, salt, slices, explain);
 }
 
 JudgeReply ReferenceRun::judge(const tasks::Shape& shape, std::uint64_t seed, std::uint64_t salt,
-                               const std::vector<ArenaSlice>& slices) {
-  JudgeReply reply = on_device_.ask(judge_request(on_device_, shape, seed, salt, slices));
+                               const std::vector<ArenaSlice>& slices, bool explain) {
+  JudgeRequest request = judge_request(on_device_, shape, seed, salt, slices);
+  request.explain = explain;
+  JudgeReply reply = on_device_.ask(request);
   if (reply.verdict == tasks::Verdict::Infrastructure) {
     throw Error(on_device_.task.name + " at " + shape.id + ": " + reply.detail,
                 "end other programs that hold the memory of the device; if reference.cu is at "

@@ -65,18 +65,20 @@ public:
                                   Parts parts,
                                   const std::function<void(std::span<const Seen>)>& see);
 
-  /// Asks the device's judge about outputs in this process, or in the arena. Throws Error when the
-  /// judge cannot answer.
+  /// Asks the device's judge about outputs in this process, or in the arena. `explain`: see
+  /// JudgeRequest::explain. Throws Error when the judge cannot answer.
   JudgeReply judge(const tasks::Shape& shape, std::uint64_t seed, std::uint64_t salt,
-                   const tasks::HostTensors& outputs);
+                   const tasks::HostTensors& outputs, bool explain = true);
   JudgeReply judge(const tasks::Shape& shape, std::uint64_t seed, std::uint64_t salt,
-                   const std::vector<ArenaSlice>& slices);
+                   const std::vector<ArenaSlice>& slices, bool explain = true);
+
+  /// Call it before each run(): on a CPU the arena's pages go back to the system, and read 0 after.
+  void clear_arena();
 
 private:
   /// Assigns the case's buffers their ranges in the arena and writes the inputs there.
   RunCase place(const BuiltKernel& reference, const ReferenceCase& reference_case, Parts parts,
                 std::uint64_t& offset) const;
-  void clear_arena();
   ReferenceAnswer take(const RunCase& run_case) const;
   std::vector<Seen> parts_of(const RunCase& run_case) const;
 

@@ -16,6 +16,9 @@
 #include "tasks/plan/parameter_choices.h"
 
 #include <algorithm>
+#include <deque>
+#include <iterator>
+#include <set>
 #include <thread>
 
 #include <fmt/format.h>
@@ -39,6 +42,17 @@ std::vector<fs::path> kernel_files(const fs::path& folder) {
     }
   }
   std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::vector<fs::path> wrong_files(const tasks::Task& task) {
+  std::vector<fs::path> files = kernel_files(task.folder / kWrongFolder);
+  for (const fs::path& path : files) {
+    if (wrong_kernel_kind(path.string()).empty()) {
+      throw UsageError(fmt::format("{}: the name tells no kind of mistake", path.string()),
+                       "begin the name with one of " + join(wrong_kernel_kinds(), ", "));
+    }
+  }
   return files;
 }
 
@@ -75,7 +89,9 @@ std::vector<tasks::ParameterChoice> variants_of(const tasks::KernelFile& file) {
                    "correct this file of the task");
 }
 
-// Compiles the next kernels into the cache on another core while the device judges one kernel.
+} // namespace
+
+// Compiles kernels into the cache on another core while the device judges mutants.
 class AheadCompiler {
 public:
   AheadCompiler(DeviceHost& host, const tasks::Task& task, const std::vector<fs::path>& files)
@@ -102,6 +118,28 @@ private:
   std::jthread thread_;
 };
 
+namespace {
+
+// Kernel files in one folder of the task, with every choice of parameters.
+class Kernels {
+public:
+  Kernels(const tasks::Task& task, const std::vector<fs::path>& paths) {
+    for (const fs::path& path : paths) {
+      files_.push_back(load_kernel_file(path)); // a deque, so the others stay where they are
+      const std::string name = path.lexically_relative(task.folder).string();
+      for (tasks::ParameterChoice& choice : variants_of(files_.back())) {
+        all_.push_back({&files_.back(), std::move(choice), name});
+      }
+    }
+  }
+
+  [[nodiscard]] const std::vector<KernelTrial::Kernel>& all() const { return all_; }
+
+private:
+  std::deque<tasks::KernelFile> files_;
+  std::vector<KernelTrial::Kernel> all_;
+};
+
 } // namespace
 
 Selftest::Selftest(const tasks::Task& task, std::shared_ptr<DeviceHost> host,
@@ -123,6 +161,8 @@ void Selftest::tell(std::string part) const {
 
 std::vector<MutantResult> Selftest::mutants() {
   using enum tasks::ShapeSet;
+  ahead_ = std::make_unique<AheadCompiler>(*on_device_->host, on_device_->task,
+                                           honest_files(on_device_->task));
   if (on_device_->task.torch) {
     ModuleTrial::Results found = ModuleTrial(*on_device_, *runner_, options_).run();
     module_ = std::move(found.honest);
@@ -146,26 +186,23 @@ std::vector<MutantResult> Selftest::mutants() {
 }
 
 std::vector<KernelResult> Selftest::honest() {
-  const std::vector<fs::path> files = honest_files(on_device_->task);
-  const AheadCompiler ahead(*on_device_->host, on_device_->task, files);
+  const Kernels kernels(on_device_->task, honest_files(on_device_->task));
   KernelTrial trial(*on_device_, *runner_, options_);
   std::vector<KernelResult> results{
       on_device_->task.torch
           ? module_ ? *module_ : ModuleTrial(*on_device_, *runner_, options_).run().honest
           : trial.reference()};
-  for (const fs::path& path : files) {
-    const tasks::KernelFile file = load_kernel_file(path);
-    const std::string name = path.lexically_relative(on_device_->task.folder).string();
-    tell("honest kernels, " + name);
-    bool is_timed = false;
-    for (const tasks::ParameterChoice& choice : variants_of(file)) {
-      KernelResult& result = results.emplace_back(trial.kernel(file, choice, name));
-      if (!is_timed && result.state == KernelResult::State::Accepted) {
-        trial.time(file, choice, result);
-        is_timed = true;
-      }
+  tell("honest kernels");
+  std::vector<KernelResult> judged = trial.judge(kernels.all());
+  std::set<std::string> timed; // files
+  for (std::size_t i = 0; i < judged.size(); ++i) {
+    const KernelTrial::Kernel& kernel = kernels.all()[i];
+    if (judged[i].state == KernelResult::State::Accepted && timed.insert(kernel.name).second) {
+      tell("honest kernels, " + kernel.name + " is timed");
+      trial.time(*kernel.file, kernel.choice, judged[i]);
     }
   }
+  std::move(judged.begin(), judged.end(), std::back_inserter(results));
   return results;
 }
 
@@ -178,23 +215,17 @@ std::vector<NarrowResult> Selftest::narrowed() {
 }
 
 std::vector<KernelResult> Selftest::wrong() {
+  const Kernels kernels(on_device_->task, wrong_files(on_device_->task));
   KernelTrial trial(*on_device_, *runner_, options_);
-  std::vector<KernelResult> results;
-  for (const fs::path& path : kernel_files(on_device_->task.folder / kWrongFolder)) {
-    const std::string name = path.lexically_relative(on_device_->task.folder).string();
-    if (wrong_kernel_kind(name).empty()) {
-      throw UsageError(fmt::format("{}: the name tells no kind of mistake", path.string()),
-                       "begin the name with one of " + join(wrong_kernel_kinds(), ", "));
+  tell("wrong kernels");
+  std::vector<KernelResult> results = trial.judge(kernels.all());
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const KernelTrial::Kernel& kernel = kernels.all()[i];
+    if (results[i].state == KernelResult::State::Accepted) {
+      tell("wrong kernels, " + kernel.name + " as a candidate");
+      trial.judge_as_candidate(*kernel.file, kernel.choice, results[i]);
     }
-    const tasks::KernelFile file = load_kernel_file(path);
-    tell("wrong kernels, " + name);
-    for (const tasks::ParameterChoice& choice : variants_of(file)) {
-      KernelResult& result = results.emplace_back(trial.kernel(file, choice, name));
-      if (result.state == KernelResult::State::Accepted) {
-        trial.judge_as_candidate(file, choice, result);
-      }
-      require_judged(result);
-    }
+    require_judged(results[i]);
   }
   return results;
 }

@@ -91,6 +91,8 @@ struct ReferenceAnswer {
   tasks::HostTensors magnitudes; ///< magnitudes of the floating outputs, under the same names
 };
 
+class AheadCompiler;
+
 /// Tests whether a task tells correct kernels from wrong ones. It runs mutants of the reference and
 /// honest kernels, and asks the judge that also judges candidates. One device; one thread at a
 /// time.
@@ -136,6 +138,8 @@ private:
   std::unique_ptr<TaskOnDevice> on_device_;
   std::unique_ptr<ReferenceRun> runner_;
   std::optional<KernelResult> module_; ///< of a task with a TorchReference, after mutants()
+  std::unique_ptr<AheadCompiler>
+      ahead_; ///< of the honest kernels; last, because it uses the others
 };
 
 /// The kinds of mistake that a file in wrong/ may show, as its name begins: "fixed_shift".

@@ -52,7 +52,7 @@ WINNOW_JSON_FIELDS(Piece, first, count)
 WINNOW_JSON_FIELDS(ErrorModel, accumulate, multiple, norm_multiple, absolute, nan_allowed)
 WINNOW_JSON_FIELDS(JudgedTensor, slice, pieces, dtype, shape)
 WINNOW_JSON_FIELDS(JudgeRequest, shape, module, plan, seed, static_seed, salt, model, tensors,
-                   inputs, answers, question, inputs_question)
+                   explain, inputs, answers, question, inputs_question)
 WINNOW_JSON_FIELDS(JudgeReply, verdict, detail, mismatch, max_error_ratio)
 
 namespace {

@@ -170,6 +170,9 @@ struct JudgeRequest {
   std::uint64_t salt = 0; ///< salt of the poison in the candidate's outputs
   ErrorModel model;
   std::vector<JudgedTensor> tensors;
+  /// false: `wrong` without a mismatch will do. To explain a wrong output, the judge reads every
+  /// element of it and of the answer.
+  bool explain = true;
   /// Of a reference outside of the judge: the judge puts the inputs into the exchange, asks for the
   /// answer, and takes the outputs of tasks::reference_view() from the exchange. `plan` then has
   /// buffers only, and `module` is empty.

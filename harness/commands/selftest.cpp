@@ -105,8 +105,8 @@ void add_options(CLI::App& sub, SelftestCommand& command) {
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
   sub.add_option("--jobs", command.proof.jobs,
-                 "tasks to prove side by side; 0: one on the CPU, up to four on a GPU, as far as "
-                 "cores and memory go")
+                 "tasks to prove side by side; 0: one on the CPU; on a GPU one for each two cores, "
+                 "but at most six")
       ->check(CLI::Range(0, 64))
       ->capture_default_str();
   sub.add_option("--python", command.proof.agreement.python,

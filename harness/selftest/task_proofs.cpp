@@ -14,9 +14,8 @@
 namespace winnow::harness {
 namespace {
 
-constexpr std::size_t kMostJobs = 4; // more wait for the GPU, or for the cores
-constexpr std::size_t kCoresOfAJob = 4;
-constexpr std::int64_t kMemoryOfAJob = std::int64_t{24} << 30U;
+constexpr unsigned kMostJobs = 6; // more wait for the GPU
+constexpr unsigned kCoresOfAJob = 2;
 
 /// Without a terminal, prints a line for each part that takes long.
 void say(Activity& activity, const std::string& task, const std::string& part) {
@@ -106,23 +105,20 @@ private:
 
 } // namespace
 
-std::size_t suitable_jobs(const evaluators::DeviceReport& device) {
-  if (device.kind == "cpu") {
-    return 1;
-  }
-  const std::size_t by_cores = std::thread::hardware_concurrency() / kCoresOfAJob;
-  const auto by_memory = static_cast<std::size_t>(device.facts.memory_bytes / kMemoryOfAJob);
-  return std::clamp<std::size_t>(std::min(by_cores, by_memory), 1, kMostJobs);
+unsigned suitable_jobs(const evaluators::DeviceReport& device) {
+  return device.kind == "cpu"
+             ? 1
+             : std::clamp(std::thread::hardware_concurrency() / kCoresOfAJob, 1U, kMostJobs);
 }
 
 std::vector<TaskSelftest> prove_tasks(const std::vector<tasks::Task>& tasks,
                                       const std::shared_ptr<evaluators::DeviceHost>& host,
                                       const ProofOptions& options, Activity& activity) {
-  const std::size_t jobs = options.jobs > 0 ? options.jobs : suitable_jobs(host->device);
+  const unsigned jobs = options.jobs > 0 ? options.jobs : suitable_jobs(host->device);
   Proofs proofs(tasks, options, activity);
   {
     std::vector<std::jthread> beside;
-    for (std::size_t i = 1; i < std::min(jobs, tasks.size()); ++i) {
+    for (std::size_t i = 1; i < std::min<std::size_t>(jobs, tasks.size()); ++i) {
       beside.emplace_back([&] { proofs.work_beside(*host); });
     }
     try {

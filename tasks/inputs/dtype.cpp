@@ -145,6 +145,10 @@ void load_block(DType type, const std::byte* data, double* values, std::size_t c
     return load_all<DType::F16, std::uint16_t>(data, values, count);
   case DType::BF16:
     return load_all<DType::BF16, std::uint16_t>(data, values, count);
+  case DType::F8E4M3:
+    return load_all<DType::F8E4M3, std::uint8_t>(data, values, count);
+  case DType::F8E5M2:
+    return load_all<DType::F8E5M2, std::uint8_t>(data, values, count);
   default:
     for (std::size_t i = 0; i < count; ++i) {
       values[i] = load_element(type, data + i * size_bytes(type));
@@ -162,6 +166,10 @@ void store_block(DType type, const double* values, std::byte* data, std::size_t 
     return store_all<DType::F16, std::uint16_t>(values, data, count);
   case DType::BF16:
     return store_all<DType::BF16, std::uint16_t>(values, data, count);
+  case DType::F8E4M3:
+    return store_all<DType::F8E4M3, std::uint8_t>(values, data, count);
+  case DType::F8E5M2:
+    return store_all<DType::F8E5M2, std::uint8_t>(values, data, count);
   default:
     for (std::size_t i = 0; i < count; ++i) {
       store_element(type, data + i * size_bytes(type), values[i]);
