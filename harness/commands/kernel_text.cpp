@@ -29,15 +29,8 @@ bool is_from_board(const std::string& name) {
 KernelText text_of_candidate(const std::string& name, const std::string& store_path,
                              const std::string& task) {
   const store::RunStore store(find_store(store_path), store::RunStore::Mode::ReadOnly);
-  const store::RowId id =
-      store.candidate_named(name.starts_with('@') ? name.substr(1) : name, task);
-  const store::CandidateState state = store.candidate_state(id);
-  if (state.row.task != task) {
-    throw UsageError(
-        fmt::format("candidate {} is a kernel of task {}, not of {}", id, state.row.task, task),
-        "name the task " + state.row.task + ", or another candidate");
-  }
-  return {fmt::format("@{}", id), state.row.text,
+  const store::CandidateState state = store.candidate_of_task(name, task);
+  return {fmt::format("@{}", state.row.id), state.row.text,
           state.best ? state.best->parameters : tasks::ParameterChoice{}};
 }
 
