@@ -188,14 +188,18 @@ ExitCode exit_code_of(const KernelPair& pair, bool needs_race) {
 
 ExitCode judge_pair(const PairCommand& command, const PairMethod& method) {
   Interrupt interrupt; // before any other thread starts
-  const tasks::Task task = named_task(command.task, command.store);
+  CommandStore store(command.store, CommandStore::Use::Keep);
+  const tasks::Task task = named_task(command.task, store);
   const auto load = [&](const std::string& name, const std::vector<std::string>& assignments) {
-    return load_kernel(read_kernel(name, command.store, task.name), assignments);
+    return load_kernel(read_kernel(name, store, task.name), assignments);
   };
   const NamedKernel kernel = load(command.file, command.parameters);
   std::optional<NamedKernel> against;
   if (!command.against.empty()) {
     against = load(command.against, command.against_parameters);
+  }
+  if (store.keeps()) {
+    store.to_keep(); // throws before minutes of measuring
   }
   std::optional<Activity> activity(std::in_place);
   evaluators::EvaluationOptions options = resolved(command.judging);
@@ -217,8 +221,8 @@ ExitCode judge_pair(const PairCommand& command, const PairMethod& method) {
     std::cerr << "interrupted\n";
     return ExitCode::Interrupted;
   }
-  if (!command.store.empty()) {
-    keep_pair({command.store, method.name}, task, environment_of(*devices), pair);
+  if (store.keeps()) {
+    keep_pair({store, method.name}, task, environment_of(*devices), pair);
   }
   const nlohmann::json document = method.document(pair);
   std::cout << (command.json ? document.dump(2) + "\n" : method.text(document));

@@ -100,8 +100,9 @@ std::string tuned_text(const tasks::KernelFile& file, TuningRequest tuning,
 
 ExitCode tune(TuneCommand command) {
   Interrupt interrupt; // before any other thread starts
-  const tasks::Task task = named_task(command.task, command.store);
-  const KernelText read = read_kernel(command.file, command.store, task.name);
+  CommandStore store(command.store);
+  const tasks::Task task = named_task(command.task, store);
+  const KernelText read = read_kernel(command.file, store, task.name);
   command.file = read.name;
   const std::string& text = read.text;
   const tasks::KernelFile file = parsed_file(command, text);
