@@ -26,4 +26,10 @@ store::RunStore& CommandStore::to_keep() {
   return *store_;
 }
 
+void CommandStore::open_if_kept() {
+  if (keeps()) {
+    to_keep();
+  }
+}
+
 } // namespace winnow::harness

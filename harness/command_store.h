@@ -21,6 +21,8 @@ public:
   const store::RunStore& to_read();
   /// Creates the store that the command names if there is none.
   store::RunStore& to_keep();
+  /// Opens the store if the command adds to it. Throws before minutes of measuring.
+  void open_if_kept();
   /// Whether the command adds to the store.
   bool keeps() const { return use_ == Use::Keep && !path_.empty(); }
   const std::string& path() const { return path_; } ///< as the command line names it

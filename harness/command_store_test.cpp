@@ -32,6 +32,16 @@ TEST_F(CommandStores, AreNotCreatedToBeRead) {
   EXPECT_NO_THROW(read.to_read());
 }
 
+TEST_F(CommandStores, ThatCannotBeWrittenAreFoundOutAtOnce) {
+  CommandStore(path).open_if_kept();
+  EXPECT_FALSE(std::filesystem::exists(path));
+  CommandStore kept(path, CommandStore::Use::Keep);
+  kept.open_if_kept();
+  EXPECT_TRUE(std::filesystem::exists(path));
+  CommandStore folder(directory.path(), CommandStore::Use::Keep);
+  EXPECT_THROW(folder.open_if_kept(), Error);
+}
+
 TEST_F(CommandStores, ThatAreReadGetNothing) {
   EXPECT_FALSE(CommandStore("", CommandStore::Use::Keep).keeps());
   CommandStore read(path);
