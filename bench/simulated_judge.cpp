@@ -69,7 +69,7 @@ void scale_times(tasks::Evaluation& evaluation, double faster) {
 
 /// A race whose ratio is `ratio` times as high.
 void scale_race(tasks::RaceResult& race, double ratio) {
-  race.ratio *= ratio;
+  race.ratio = race.ratio ? std::optional(*race.ratio * ratio) : std::nullopt;
   scale(race.bounds, ratio);
   race.verdict = race.bounds.low > 1 ? "faster" : race.bounds.high < 1 ? "slower" : "tie";
 }

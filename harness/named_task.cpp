@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/text/shell_word.h"
-#include "harness/report/terminal.h"
+#include "harness/command_store.h"
 #include "store/task_folders.h"
 #include "tasks/task_word.h"
 
@@ -19,10 +19,9 @@ bool is_bare_name(const std::string& name) {
 }
 
 /// Empty if there is no store, or if it does not know the folder.
-std::string remembered_folder(const std::string& name, const std::string& store) {
+std::string remembered_folder(const std::string& name, CommandStore& store) {
   try {
-    return store::task_folder(store::RunStore(find_store(store), store::RunStore::Mode::ReadOnly),
-                              name);
+    return store::task_folder(store.to_read(), name);
   } catch (const Error&) {
     return {}; // no store, one that the command is to create, or one that cannot be read
   }
@@ -47,6 +46,11 @@ std::map<std::string, std::string>& given_folders() {
 } // namespace
 
 tasks::Task named_task(const std::string& name, const std::string& store) {
+  CommandStore read(store);
+  return named_task(name, read);
+}
+
+tasks::Task named_task(const std::string& name, CommandStore& store) {
   try {
     return tasks::find_task(tasks::find_catalogue(), name);
   } catch (const UsageError&) {

@@ -11,10 +11,13 @@ class RunStore;
 
 namespace winnow::harness {
 
+class CommandStore;
+
 /// The task that a command line names: a name of the catalogue, category/name, a folder, or the
 /// name of a task outside of the catalogue whose folder the store remembers. `store`: the store of
 /// the command; empty: the one that `winnow leaderboard` shows. Throws UsageError with the nearest
 /// name.
+tasks::Task named_task(const std::string& name, CommandStore& store);
 tasks::Task named_task(const std::string& name, const std::string& store = {});
 std::vector<tasks::Task> named_tasks(const std::vector<std::string>& names,
                                      const std::string& store = {});

@@ -43,6 +43,10 @@ bool is_close(const tasks::Bounds& a, const tasks::Bounds& b) {
   return is_close(a.low, b.low) && is_close(a.high, b.high);
 }
 
+bool is_close(const std::optional<double>& a, const std::optional<double>& b) {
+  return a.has_value() == b.has_value() && (!a || is_close(*a, *b));
+}
+
 bool is_close(const std::optional<tasks::RaceResult>& a,
               const std::optional<tasks::RaceResult>& b) {
   return a.has_value() == b.has_value() &&

@@ -126,6 +126,7 @@ UsageError no_candidate(const Database& database, RowId id) {
 }
 
 RowId RunStore::candidate_named(std::string_view name, const std::string& task) const {
+  name.remove_prefix(name.starts_with('@') ? 1 : 0);
   Database& database = state_->database;
   return database.read([&] {
     const std::optional<RowId> number = number_of(name);
@@ -143,6 +144,16 @@ RowId RunStore::candidate_named(std::string_view name, const std::string& task) 
     }
     return candidate_of_file(database, the_only_digest(database, prefix), task);
   });
+}
+
+CandidateState RunStore::candidate_of_task(std::string_view name, const std::string& task) const {
+  CandidateState state = candidate_state(candidate_named(name, task));
+  if (state.row.task != task) {
+    throw UsageError(fmt::format("candidate {} is a kernel of task {}, not of {}", state.row.id,
+                                 state.row.task, task),
+                     "name its task, or a candidate of the task: `winnow leaderboard` lists them");
+  }
+  return state;
 }
 
 } // namespace winnow::store

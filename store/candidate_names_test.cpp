@@ -48,6 +48,22 @@ TEST_F(CandidateNames, OfOneFilePreferTheTaskAndThenTheCorrectOne) {
   EXPECT_EQ(store.candidate_named(prefix("a"), "scale"), of_other);
 }
 
+TEST_F(CandidateNames, OfAnotherTaskAreRefused) {
+  const RowId id = add("axpy/0/0", "a", {testing::correct_evaluation(2)});
+  const std::string number = std::to_string(id);
+  for (const std::string& name : {number, "@" + number, prefix("a"), "@" + prefix("a")}) {
+    EXPECT_EQ(store.candidate_named(name), id) << name;
+    EXPECT_EQ(store.candidate_of_task(name, "axpy").row.id, id) << name;
+    try {
+      store.candidate_of_task(name, "scale");
+      ADD_FAILURE() << name;
+    } catch (const UsageError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("is a kernel of task axpy, not of scale")) << name;
+    }
+  }
+  EXPECT_THAT(failure(store, "@@1"), HasSubstr("'@1' names no candidate"));
+}
+
 TEST_F(CandidateNames, ThatDoNotExistNameTheNearest) {
   EXPECT_THAT(failure(store, "7"), HasSubstr("no candidates"));
   EXPECT_THAT(failure(store, "ca97"), HasSubstr("begins with ca97"));

@@ -25,7 +25,7 @@ struct FinalStanding {
 struct RaceOfCandidate {
   std::string source; ///< "when judged", "final", "asked for"
   std::string verdict, raced_at;
-  double ratio = 0;
+  double ratio = 0;     ///< 0: not known
   tasks::Bounds bounds; ///< 99 %
   RowId rival_id = 0;   ///< the first candidate with the rival's file and parameters; 0: none
 };

@@ -47,7 +47,7 @@ void RunStore::add_race(RowId task, const std::string& kernel,
           "verdict, ratio, ratio_low, ratio_high, blocks, raced_at) "
           "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
         .bind(task, evaluation.device_name, evaluation.evaluator_version, kernel, race.rival,
-              race.verdict, race.ratio, bound(race.bounds.low), bound(race.bounds.high),
+              race.verdict, race.ratio.value_or(0), bound(race.bounds.low), bound(race.bounds.high),
               race.blocks, evaluation.started_at)
         .run();
   });

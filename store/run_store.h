@@ -360,10 +360,14 @@ public:
   /// The candidate with its kernel file. Throws UsageError if it does not exist.
   CandidateRow candidate(RowId id) const;
   /// The candidate with this number or, if there is none, the candidate whose file's digest begins
-  /// with `name`, which then has at least 4 hex digits. Of several candidates with one file: the
-  /// first one of `task` (empty: of any task), correct ones before others. Throws UsageError with
-  /// the nearest number or digest, or with all digests that begin so.
+  /// with `name`, which then has at least 4 hex digits. A leading @ is allowed. Of several
+  /// candidates with one file: the first one of `task` (empty: of any task), correct ones before
+  /// others. Throws UsageError with the nearest number or digest, or with all digests that begin
+  /// so.
   RowId candidate_named(std::string_view name, const std::string& task = {}) const;
+  /// The candidate that candidate_named() finds. Throws UsageError if it is a kernel of another
+  /// task.
+  CandidateState candidate_of_task(std::string_view name, const std::string& task) const;
   /// Throws UsageError if the candidate does not exist.
   CandidateRecord candidate_record(RowId id) const;
 

@@ -88,12 +88,13 @@ std::string why_not_reproduced(const std::vector<CaseResult>& timed, const Earne
   const profiling::Race own = against_baseline(raced, &CaseResult::incumbent_samples_ns);
   std::vector<double> speeds; // unlike Race::ratio(), also known without enough blocks
   for (std::size_t shape = 0; shape < raced.size(); ++shape) {
-    speeds.push_back(own.blocks(shape) > 0 ? own.ratio(shape)
-                                           : tasks::median(speeds_of_incumbent(*raced[shape])));
+    const std::optional<double> ratio = own.ratio(shape);
+    speeds.push_back(ratio ? *ratio : tasks::median(speeds_of_incumbent(*raced[shape])));
   }
   const double now = tasks::geometric_mean(speeds);
   const profiling::Race peer = against_baseline(raced, &CaseResult::samples_ns);
-  const double noise = std::min(peer.interval().high / peer.ratio(), tolerance.most_noise);
+  const double noise =
+      std::min(peer.interval().high / peer.ratio().value_or(1), tolerance.most_noise);
   const Bounds then = earned.bounds.known() ? earned.bounds
                                             : Bounds{earned.speedup / kWithoutInterval,
                                                      earned.speedup * kWithoutInterval};

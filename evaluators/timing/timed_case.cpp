@@ -90,9 +90,12 @@ Bounds bounds_of_speedup(const std::vector<CaseResult>& cases, tasks::Stage stag
 std::optional<tasks::RaceResult> race_of(const std::vector<CaseResult>& cases,
                                          const std::string& rival) {
   std::vector<const CaseResult*> raced;
+  bool is_of_all = true;
   for (const CaseResult& timed : cases) {
     if (timed.stage == tasks::Stage::Time && !timed.incumbent_samples_ns.empty()) {
       raced.push_back(&timed);
+    } else if (timed.stage == tasks::Stage::Time && !timed.samples_ns.empty()) {
+      is_of_all = false;
     }
   }
   if (raced.empty()) {
@@ -107,7 +110,7 @@ std::optional<tasks::RaceResult> race_of(const std::vector<CaseResult>& cases,
   }
   return tasks::RaceResult{rival,
                            std::string(to_string(race.verdict())),
-                           race.ratio(),
+                           is_of_all ? race.ratio() : std::nullopt,
                            {race.interval().low, race.interval().high},
                            static_cast<int>(race.blocks())};
 }

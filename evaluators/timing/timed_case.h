@@ -28,7 +28,7 @@ void compare_medians(tasks::CaseResult& timed);
 tasks::Bounds bounds_of_speedup(const std::vector<tasks::CaseResult>& cases, tasks::Stage stage);
 
 /// The race over the search shapes, from samples of the same turns; nullopt when the incumbent was
-/// not timed.
+/// not timed. Its ratio is known only if each shape got a block.
 std::optional<tasks::RaceResult> race_of(const std::vector<tasks::CaseResult>& cases,
                                          const std::string& rival);
 

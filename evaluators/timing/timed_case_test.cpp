@@ -74,7 +74,7 @@ TEST(TimedCase, RacesAgainstTheIncumbent) {
   ASSERT_TRUE(won);
   EXPECT_EQ(won->rival, "abc");
   EXPECT_EQ(won->verdict, "faster");
-  EXPECT_NEAR(won->ratio, 1.2, 0.01);
+  EXPECT_NEAR(won->ratio.value(), 1.2, 0.01);
   EXPECT_EQ(race_of({taken(report(1, 0.8))}, "abc")->verdict, "slower");
   RunCaseReport given_up = report(1, 0.97); // after few launches
   given_up.samples_ns = {1000, 1100, 1050, 1010, 1080, 1020, 1090, 1000};
@@ -86,6 +86,21 @@ TEST(TimedCase, RacesAgainstTheIncumbent) {
   RunCaseReport alone = report(1, 1);
   alone.rival_samples_ns.resize(1);
   EXPECT_FALSE(race_of({taken(alone)}, "abc"));
+}
+
+TEST(TimedCase, ARaceHasNoRatioIfAShapeGotNoBlock) {
+  const tasks::CaseResult whole = taken(report(1, 1.2));
+  RunCaseReport one_launch = report(1, 1.2);
+  one_launch.samples_ns.resize(1);
+  one_launch.rival_samples_ns[1].resize(1);
+  RunCaseReport alone = report(1, 1);
+  alone.rival_samples_ns.resize(1);
+  for (const RunCaseReport& other : {one_launch, alone}) {
+    const auto race = race_of({whole, taken(other)}, "abc");
+    ASSERT_TRUE(race);
+    EXPECT_EQ(race->ratio, std::nullopt);
+  }
+  EXPECT_EQ(race_at(taken(one_launch), "abc")->ratio, std::nullopt);
 }
 
 TEST(CompareMedians, TakesBothErrorsTogether) {

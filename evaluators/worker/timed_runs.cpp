@@ -297,7 +297,7 @@ bool TimedRuns::is_incumbent(std::size_t contestant) const {
 
 // True if the kernel leads: it is faster than the incumbent.
 bool TimedRuns::leads() const {
-  return has_incumbent() && race_.blocks() > 0 && race_.ratio() > 1;
+  return has_incumbent() && race_.ratio() > 1;
 }
 
 bool TimedRuns::baseline_is_too_short() const {
@@ -354,7 +354,8 @@ bool TimedRuns::more(RunCaseReport& report) {
 // more.
 bool TimedRuns::may_win() const {
   return sampling_.stop_when_lost && has_incumbent() &&
-         race_.verdict() == profiling::RaceVerdict::Undecided && race_.ratio() > kWorthDrawingOut &&
+         race_.verdict() == profiling::RaceVerdict::Undecided &&
+         race_.ratio().value_or(1) > kWorthDrawingOut &&
          spent_ns_ < kBudgetsToWin * whole_budget_ns() &&
          contestants_.front().samples.size() < static_cast<std::size_t>(sampling_.max_samples);
 }

@@ -66,7 +66,8 @@ void keep(const GpusCommand& command, const tasks::Task& task,
     evaluation.promoted = search::may_lead(search::outcome_of(evaluation, ""), nullptr);
   }
   const std::string path = find_store_to_write(command.store);
-  OwnKernels(path, kComparisonRun, task, environment_of(devices))
+  CommandStore store(path, CommandStore::Use::Keep);
+  OwnKernels(store, kComparisonRun, task, environment_of(devices))
       .keep_baseline(task.baseline, evaluations);
   std::cerr << fmt::format("stored the evaluations in {0}; `winnow leaderboard --store {0}` says "
                            "by how much the GPUs differ\n",

@@ -55,7 +55,7 @@ evaluators::EvaluationOptions resolved_options(const EvalCommand& command) {
 // compilers busy; a limit, so that thousands of files need no more memory.
 constexpr std::size_t kFilesAtOnce = 256;
 
-void judge_files(const EvalCommand& command, const tasks::Task& task,
+void judge_files(const EvalCommand& command, CommandStore& store, const tasks::Task& task,
                  const evaluators::Protocol& protocol, const evaluators::DevicePool& devices,
                  Interrupt& interrupt, Activity& activity, EvalPrinter& printer, OwnKernels* own) {
   evaluators::OrderedResults results;
@@ -70,7 +70,7 @@ void judge_files(const EvalCommand& command, const tasks::Task& task,
   std::size_t added = 0;
   for (std::size_t printed = 0; printed < files.size(); ++printed) {
     for (; added < std::min(files.size(), printed + kFilesAtOnce); ++added) {
-      KernelText kernel = read_kernel(files[added], command.store, task.name);
+      KernelText kernel = read_kernel(files[added], store, task.name);
       request.text = std::move(kernel.text);
       request.file_name = kernel.name;
       request.choices.clear();
@@ -116,7 +116,7 @@ void check_storable(const EvalCommand& command) {
   }
 }
 
-ExitCode compile_files(const EvalCommand& command, const tasks::Task& task) {
+ExitCode compile_files(const EvalCommand& command, CommandStore& store, const tasks::Task& task) {
   const evaluators::EvaluationOptions options = resolved_options(command);
   const std::string kind = options.device == "best" ? "cuda" : options.device;
   if (kind != "cuda" && kind != "hip") {
@@ -127,7 +127,7 @@ ExitCode compile_files(const EvalCommand& command, const tasks::Task& task) {
                       tasks::speedup_versus(task.baseline));
   bool all_compile = true;
   for (const std::string& file : command.files) {
-    const KernelText kernel = read_kernel(file, command.store, task.name);
+    const KernelText kernel = read_kernel(file, store, task.name);
     const tasks::Evaluation evaluation = evaluators::compile_only(
         task, kernel.text, kernel.name, kind,
         command.architecture.empty() ? fallback : command.architecture, options);
@@ -142,12 +142,13 @@ ExitCode compile_files(const EvalCommand& command, const tasks::Task& task) {
 ExitCode eval(const EvalCommand& command) {
   Interrupt interrupt; // before any other thread starts
   check_storable(command);
-  const tasks::Task task = named_task(command.task, command.store);
+  CommandStore store(command.store, CommandStore::Use::Keep);
+  const tasks::Task task = named_task(command.task, store);
   for (const std::string& file : command.files) {
-    check_kernel(file, command.store, task.name); // before other files are judged
+    check_kernel(file, store, task.name); // before other files are judged
   }
   if (command.compile_only) {
-    return compile_files(command, task);
+    return compile_files(command, store, task);
   }
   if (!command.architecture.empty()) {
     throw UsageError("--arch works only with --compile-only",
@@ -162,11 +163,11 @@ ExitCode eval(const EvalCommand& command) {
   const auto opened = open_devices(command.judging, options);
   const evaluators::DevicePool& devices = *opened;
   std::optional<OwnKernels> own;
-  if (!command.store.empty()) {
-    own.emplace(command.store, command.as.empty() ? kOwnKernelsRun : command.as, task,
+  if (store.keeps()) {
+    own.emplace(store, command.as.empty() ? kOwnKernelsRun : command.as, task,
                 environment_of(devices));
   }
-  judge_files(command, task, options, devices, interrupt, *activity, printer,
+  judge_files(command, store, task, options, devices, interrupt, *activity, printer,
               own ? &*own : nullptr);
   activity.reset();
   if (interrupt.interrupted()) {

@@ -94,9 +94,8 @@ tasks::HostProgram ExportedCandidate::program() const {
 
 ExportedCandidate exported_candidate(const ExportOptions& options) {
   const store::RunStore store(find_store(options.store), store::RunStore::Mode::ReadOnly);
-  const std::string& name = options.candidate;
   const store::CandidateRecord record =
-      store.candidate_record(store.candidate_named(name.starts_with('@') ? name.substr(1) : name));
+      store.candidate_record(store.candidate_named(options.candidate));
   tasks::Task task = task_of(store, record, options.task);
   std::vector<tasks::Shape> shapes = chosen_shapes(task, options.shape);
   const store::CandidateRow& row = record.state.row;

@@ -31,14 +31,11 @@ void keep_kernel(const KeptPair& where, const tasks::Task& task, const nlohmann:
     return; // the other kernel was not correct, so nobody judged this one
   }
   evaluation.promoted = search::may_lead(search::outcome_of(evaluation, ""), nullptr);
-  std::optional<store::RowId> known;
-  {
-    store::RunStore store(where.store, store::RunStore::Mode::ReadWrite);
-    known = store.candidate_with_file(store.add_task(task), sha256_hex(kernel.text),
-                                      number_of(kernel.file));
-    if (known && evaluation.verdict != tasks::Verdict::Infrastructure) {
-      store.add_measurement(*known, evaluation, where.asked_by);
-    }
+  store::RunStore& store = where.store.to_keep();
+  const std::optional<store::RowId> known = store.candidate_with_file(
+      store.add_task(task), sha256_hex(kernel.text), number_of(kernel.file));
+  if (known && evaluation.verdict != tasks::Verdict::Infrastructure) {
+    store.add_measurement(*known, evaluation, where.asked_by);
   }
   std::cerr << (known ? fmt::format("{}: is candidate {}; `winnow show {}` has this measurement, "
                                     "too",
@@ -57,7 +54,7 @@ void keep_pair(const KeptPair& where, const tasks::Task& task, const nlohmann::j
   }
   keep_kernel(where, task, environment, pair.kernel);
   if (pair.kernel.evaluation.race) {
-    store::RunStore store(where.store, store::RunStore::Mode::ReadWrite);
+    store::RunStore& store = where.store.to_keep();
     store.add_race(store.add_task(task), pair.kernel.digest, pair.kernel.evaluation);
   }
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "harness/command_store.h"
 #include "harness/report/kernel_pair_report.h"
 #include "tasks/task.h"
 
@@ -11,7 +12,7 @@ namespace winnow::harness {
 
 /// Where what `profile` and `race` measured is kept.
 struct KeptPair {
-  std::string store;
+  CommandStore& store;
   std::string asked_by; ///< "profile", "race"
 };
 

@@ -115,6 +115,23 @@ NamedKernel load_kernel(KernelText read, const std::vector<std::string>& given) 
   return kernel;
 }
 
+struct NamedPair {
+  NamedKernel kernel;
+  std::optional<NamedKernel> against;
+};
+
+/// Throws UsageError.
+NamedPair load_pair(const PairCommand& command, CommandStore& store, const std::string& task) {
+  const auto load = [&](const std::string& name, const std::vector<std::string>& assignments) {
+    return load_kernel(read_kernel(name, store, task), assignments);
+  };
+  NamedPair named{load(command.file, command.parameters), std::nullopt};
+  if (!command.against.empty()) {
+    named.against = load(command.against, command.against_parameters);
+  }
+  return named;
+}
+
 JudgedKernel judged(const NamedKernel& kernel, evaluators::EvaluationRequest request,
                     evaluators::OneByOne& evaluations) {
   request.text = kernel.text;
@@ -127,9 +144,9 @@ JudgedKernel judged(const NamedKernel& kernel, evaluators::EvaluationRequest req
 }
 
 /// Judges the other kernel first: if it is not correct, a comparison is impossible.
-KernelPair judged_pair(const NamedKernel& kernel, const std::optional<NamedKernel>& against,
-                       evaluators::EvaluationRequest request, evaluators::OneByOne& evaluations,
-                       const Interrupt& interrupt) {
+KernelPair judged_pair(const NamedPair& named, evaluators::EvaluationRequest request,
+                       evaluators::OneByOne& evaluations, const Interrupt& interrupt) {
+  const auto& [kernel, against] = named;
   KernelPair pair{request.task->name,
                   {kernel.file, kernel.digest, {}, kernel.text},
                   std::nullopt,
@@ -160,6 +177,15 @@ KernelPair judged_pair(const NamedKernel& kernel, const std::optional<NamedKerne
   return pair;
 }
 
+evaluators::EvaluationOptions options_of(const PairCommand& command, const PairMethod& method,
+                                         Activity& activity) {
+  evaluators::EvaluationOptions options = resolved(command.judging);
+  options.reuse = false; // also judge kernels with equal machine code
+  method.adapt(options);
+  options.waiting = activity.listener();
+  return options;
+}
+
 /// nullopt for a correct kernel, otherwise the exit code of the command.
 std::optional<ExitCode> failing_exit_code(const tasks::Evaluation& evaluation) {
   switch (evaluation.verdict) {
@@ -184,24 +210,20 @@ ExitCode exit_code_of(const KernelPair& pair, bool needs_race) {
       .value_or(raced ? ExitCode::Done : ExitCode::Failure);
 }
 
+void print(const nlohmann::json& document, const PairCommand& command, const PairMethod& method) {
+  std::cout << (command.json ? document.dump(2) + "\n" : method.text(document));
+}
+
 } // namespace
 
 ExitCode judge_pair(const PairCommand& command, const PairMethod& method) {
   Interrupt interrupt; // before any other thread starts
-  const tasks::Task task = named_task(command.task, command.store);
-  const auto load = [&](const std::string& name, const std::vector<std::string>& assignments) {
-    return load_kernel(read_kernel(name, command.store, task.name), assignments);
-  };
-  const NamedKernel kernel = load(command.file, command.parameters);
-  std::optional<NamedKernel> against;
-  if (!command.against.empty()) {
-    against = load(command.against, command.against_parameters);
-  }
+  CommandStore store(command.store, CommandStore::Use::Keep);
+  const tasks::Task task = named_task(command.task, store);
+  const NamedPair named = load_pair(command, store, task.name);
+  store.open_if_kept();
   std::optional<Activity> activity(std::in_place);
-  evaluators::EvaluationOptions options = resolved(command.judging);
-  options.reuse = false; // also judge kernels with equal machine code
-  method.adapt(options);
-  options.waiting = activity->listener();
+  evaluators::EvaluationOptions options = options_of(command, method, *activity);
   const auto devices = open_devices(command.judging, options, true);
   if (options.time_budget.count() == 0) {
     options.time_budget = devices->first().kind == "cpu" ? method.cpu_budget : method.gpu_budget;
@@ -211,17 +233,16 @@ ExitCode judge_pair(const PairCommand& command, const PairMethod& method) {
   request.task = std::make_shared<const tasks::Task>(task);
   request.protocol = options;
   const OnInterrupt stop(interrupt, [&] { evaluations.interrupt(); });
-  const KernelPair pair = judged_pair(kernel, against, std::move(request), evaluations, interrupt);
+  const KernelPair pair = judged_pair(named, std::move(request), evaluations, interrupt);
   activity.reset();
   if (interrupt.interrupted()) {
     std::cerr << "interrupted\n";
     return ExitCode::Interrupted;
   }
-  if (!command.store.empty()) {
-    keep_pair({command.store, method.name}, task, environment_of(*devices), pair);
+  if (store.keeps()) {
+    keep_pair({store, method.name}, task, environment_of(*devices), pair);
   }
-  const nlohmann::json document = method.document(pair);
-  std::cout << (command.json ? document.dump(2) + "\n" : method.text(document));
+  print(method.document(pair), command, method);
   return exit_code_of(pair, method.needs_race);
 }
 

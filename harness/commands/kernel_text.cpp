@@ -4,7 +4,6 @@
 #include "base/files.h"
 #include "harness/commands/commands.h"
 #include "harness/report/terminal.h"
-#include "store/run_store.h"
 #include "tasks/plan/kernel_file.h"
 
 #include <algorithm>
@@ -26,18 +25,10 @@ bool is_from_board(const std::string& name) {
          name.find_first_not_of("0123456789abcdef") == std::string::npos && !fs::exists(name);
 }
 
-KernelText text_of_candidate(const std::string& name, const std::string& store_path,
+KernelText text_of_candidate(const std::string& name, const store::RunStore& store,
                              const std::string& task) {
-  const store::RunStore store(find_store(store_path), store::RunStore::Mode::ReadOnly);
-  const store::RowId id =
-      store.candidate_named(name.starts_with('@') ? name.substr(1) : name, task);
-  const store::CandidateState state = store.candidate_state(id);
-  if (state.row.task != task) {
-    throw UsageError(
-        fmt::format("candidate {} is a kernel of task {}, not of {}", id, state.row.task, task),
-        "name the task " + state.row.task + ", or another candidate");
-  }
-  return {fmt::format("@{}", id), state.row.text,
+  const store::CandidateState state = store.candidate_of_task(name, task);
+  return {fmt::format("@{}", state.row.id), state.row.text,
           state.best ? state.best->parameters : tasks::ParameterChoice{}};
 }
 
@@ -64,14 +55,14 @@ void add_store_of_kernels(CLI::App& sub, std::string& store) {
   sub.add_option("--store", store, std::string("where @ID looks a candidate up; ") + kStoreHelp);
 }
 
-KernelText read_kernel(const std::string& name, const std::string& store, const std::string& task) {
+KernelText read_kernel(const std::string& name, CommandStore& store, const std::string& task) {
   if (name.starts_with('@') || is_from_board(name)) {
-    return text_of_candidate(name, store, task);
+    return text_of_candidate(name, store.to_read(), task);
   }
   return {name, file_text(name), {}};
 }
 
-void check_kernel(const std::string& name, const std::string& store, const std::string& task) {
+void check_kernel(const std::string& name, CommandStore& store, const std::string& task) {
   std::error_code absent; // read_kernel() says what is wrong
   const fs::file_type type = fs::status(name, absent).type();
   if (type != fs::file_type::fifo && type != fs::file_type::socket &&

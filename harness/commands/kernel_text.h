@@ -1,5 +1,6 @@
 #pragma once
 
+#include "harness/command_store.h"
 #include "tasks/plan/plan.h"
 
 #include <string>
@@ -26,13 +27,13 @@ constexpr const char* kOrCandidate =
 void add_store_of_kernels(CLI::App& sub, std::string& store);
 
 /// "@43", "@68105b4c", or a path. Digits as on a board ("68105b4c") name a candidate if there is no
-/// such file. `store`: as find_store() takes it. Throws UsageError if there is no such file or
-/// candidate, if the file is too long, or if the candidate is of another task.
-KernelText read_kernel(const std::string& name, const std::string& store, const std::string& task);
+/// such file. Throws UsageError if there is no such file or candidate, if the file is too long, or
+/// if the candidate is of another task.
+KernelText read_kernel(const std::string& name, CommandStore& store, const std::string& task);
 
 /// Throws where read_kernel() will, without taking the bytes of a pipe, which can be read once
 /// only.
-void check_kernel(const std::string& name, const std::string& store, const std::string& task);
+void check_kernel(const std::string& name, CommandStore& store, const std::string& task);
 
 /// "BLOCK=128", as the options for parameters take them.
 std::vector<std::string> assignments_of(const tasks::ParameterChoice& parameters);

@@ -31,10 +31,11 @@ struct KernelTexts : testing::Test {
     evaluation.parameters = {{"BLOCK", 256}, {"VEC", 4}};
     writable.add_evaluations(candidate, {evaluation});
   }
-  KernelText read(const std::string& name) const { return read_kernel(name, store_path, "axpy"); }
+  KernelText read(const std::string& name) { return read_kernel(name, store, "axpy"); }
 
   TemporaryDirectory directory{"kernel-text-test"};
   std::string store_path = directory.path() / "store.db";
+  CommandStore store{store_path};
   store::RowId candidate = 0;
 };
 
@@ -58,7 +59,7 @@ TEST_F(KernelTexts, AreFilesOrCandidates) {
 TEST_F(KernelTexts, OfAnotherTaskAreRefused) {
   const std::string name = "@" + std::to_string(candidate);
   try {
-    read_kernel(name, store_path, "gemm_f32");
+    read_kernel(name, store, "gemm_f32");
     FAIL();
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(), HasSubstr("is a kernel of task axpy, not of gemm_f32"));

@@ -27,10 +27,10 @@ store::RowId run_of_person(store::RunStore& store, const std::string& name,
 
 } // namespace
 
-OwnKernels::OwnKernels(const std::string& store, const std::string& run, const tasks::Task& task,
+OwnKernels::OwnKernels(CommandStore& store, const std::string& run, const tasks::Task& task,
                        const nlohmann::json& environment)
-    : store_(store, store::RunStore::Mode::ReadWrite), path_(store),
-      run_(run_of_person(store_, run, environment)), task_(store_.add_task(task)) {}
+    : store_(store.to_keep()), path_(store.path()), run_(run_of_person(store_, run, environment)),
+      task_(store_.add_task(task)) {}
 
 std::string OwnKernels::keep(const std::string& file, const std::string& text,
                              const tasks::Evaluation& evaluation, const std::string& asked_by) {

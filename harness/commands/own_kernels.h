@@ -1,6 +1,6 @@
 #pragma once
 
-#include "store/run_store.h"
+#include "harness/command_store.h"
 #include "tasks/task.h"
 
 #include <string>
@@ -17,7 +17,7 @@ class OwnKernels {
 public:
   /// `run`: the name of the run, which is created in this environment if the store has none. Throws
   /// UsageError if a search has that name.
-  OwnKernels(const std::string& store, const std::string& run, const tasks::Task& task,
+  OwnKernels(CommandStore& store, const std::string& run, const tasks::Task& task,
              const nlohmann::json& environment);
 
   /// Stores the kernel and its evaluation. Says in one line what became of the kernel. The first
@@ -30,7 +30,7 @@ public:
   void keep_baseline(const std::string& text, const std::vector<tasks::Evaluation>& evaluations);
 
 private:
-  store::RunStore store_;
+  store::RunStore& store_;
   std::string path_;
   store::RowId run_ = 0;
   store::RowId task_ = 0;

@@ -28,10 +28,10 @@ tasks::Evaluation own_evaluation(tasks::Verdict verdict, double speedup) {
 }
 
 struct KernelsOfAPerson : testing::Test {
-  OwnKernels open(const std::string& run) const {
+  OwnKernels open(const std::string& run) {
     tasks::Task task;
     task.name = task.digest = "axpy";
-    return {path, run, task, nlohmann::json::object()};
+    return {kept, run, task, nlohmann::json::object()};
   }
   std::vector<store::LeaderboardRow> board(const std::string& run = "") const {
     store::LeaderboardQuery query;
@@ -41,6 +41,7 @@ struct KernelsOfAPerson : testing::Test {
 
   TemporaryDirectory directory{"own-kernels-test"};
   std::string path = directory.path() / "store.db";
+  CommandStore kept{path, CommandStore::Use::Keep};
 };
 
 TEST_F(KernelsOfAPerson, AreOnTheBoard) {

@@ -39,8 +39,7 @@ constexpr const char* kIdHelp =
     "allowed";
 
 store::CandidateRecord record_of(const store::RunStore& store, const std::string& name) {
-  return store.candidate_record(
-      store.candidate_named(name.starts_with('@') ? name.substr(1) : name));
+  return store.candidate_record(store.candidate_named(name));
 }
 
 /// `text` with a line end; `what` names the text in the message if there is none.

@@ -89,19 +89,20 @@ std::string tuned_text(const tasks::KernelFile& file, TuningRequest tuning,
   const bool is_faster = evaluation.race && evaluation.race->verdict == "faster" &&
                          evaluation.verdict == tasks::Verdict::Correct;
   report.dispatch =
-      is_faster
-          ? fmt::format(
-                "choosing by shape is {:.3f}x as fast as one choice: {:.3f} to {:.3f} (99 %)",
-                evaluation.race->ratio, evaluation.race->bounds.low, evaluation.race->bounds.high)
-          : "the shapes have different best choices, but a file that chooses by shape won no "
-            "race";
+      is_faster ? fmt::format(
+                      "choosing by shape is {:.3f}x as fast as one choice: {:.3f} to {:.3f} (99 %)",
+                      evaluation.race->ratio.value(), evaluation.race->bounds.low,
+                      evaluation.race->bounds.high)
+                : "the shapes have different best choices, but a file that chooses by shape won no "
+                  "race";
   return is_faster ? *dispatching : with_best;
 }
 
 ExitCode tune(TuneCommand command) {
   Interrupt interrupt; // before any other thread starts
-  const tasks::Task task = named_task(command.task, command.store);
-  const KernelText read = read_kernel(command.file, command.store, task.name);
+  CommandStore store(command.store);
+  const tasks::Task task = named_task(command.task, store);
+  const KernelText read = read_kernel(command.file, store, task.name);
   command.file = read.name;
   const std::string& text = read.text;
   const tasks::KernelFile file = parsed_file(command, text);

@@ -112,11 +112,13 @@ std::string races_text(const json& races) {
     const json& race = races[i];
     const std::string source = text_at(race, "source"), rival = text_at(race, "rival_id");
     const std::string interval = ratio_interval_text(store::bounds_at(race, "ratio"));
-    text += fmt::format(
-        "race {}: against {}: {}{}, {}, {}\n", source == "final" ? "in the final" : source,
-        rival.empty() ? "a kernel that is no candidate" : "@" + rival,
-        ratio_text(number_at(race, "ratio")), interval.empty() ? "" : ", " + interval + " (99 %)",
-        text_at(race, "verdict"), text_at(race, "raced_at").substr(0, kDateBytes));
+    const std::string ratio = ratio_text(number_at(race, "ratio"));
+    text += fmt::format("race {}: against {}: {}{}, {}, {}\n",
+                        source == "final" ? "in the final" : source,
+                        rival.empty() ? "a kernel that is no candidate" : "@" + rival,
+                        ratio.empty() ? "ratio not known" : ratio,
+                        interval.empty() ? "" : ", " + interval + " (99 %)",
+                        text_at(race, "verdict"), text_at(race, "raced_at").substr(0, kDateBytes));
   }
   return text;
 }

@@ -346,11 +346,11 @@ TEST_F(Numbers, RacesSayWhereTheyWereRun) {
     ratios[race.at("source").get<std::string>()] = race.at("ratio");
   }
   EXPECT_NEAR(ratios["final"], kFinalRace, 1e-9);
-  EXPECT_NEAR(ratios["when judged"], first_.race->ratio, 1e-9);
+  EXPECT_NEAR(ratios["when judged"], first_.race->ratio.value(), 1e-9);
   const json evaluation = json_of({"show", std::to_string(best_), "--json"}).at("evaluation");
-  expect_number(evaluation.at("race").at("ratio"), first_.race->ratio, "show --json");
+  expect_number(evaluation.at("race").at("ratio"), first_.race->ratio.value(), "show --json");
   expect_shown(show(best_), "race in the final: against @2: ([0-9.]+)x", kFinalRace);
-  expect_shown(show(best_), "race when judged: against @2: ([0-9.]+)x", first_.race->ratio);
+  expect_shown(show(best_), "race when judged: against @2: ([0-9.]+)x", first_.race->ratio.value());
   expect_shown(show(2), "race in the final: against @1: ([0-9.]+)x", 1 / kFinalRace);
 }
 
@@ -368,7 +368,7 @@ TEST_F(Numbers, TheRaceIsTheGeometricMeanOfItsShapes) {
   EXPECT_NEAR(race_json({"axpy", {"a.cu", "a", first_}, JudgedKernel{"b.cu", "b", second_}})
                   .at("ratio")
                   .get<double>(),
-              first_.race->ratio, 1e-12);
+              first_.race->ratio.value(), 1e-12);
 }
 
 TEST_F(Numbers, TwoKernelsOfOneSessionHaveTheSpeedupsOfThatSession) {

@@ -1,3 +1,4 @@
+#include "evaluators/timing/timed_case.h"
 #include "harness/report/kernel_pair_report.h"
 #include "harness/report/testing/report_fake.h"
 
@@ -167,6 +168,19 @@ TEST(ProfileReport, ShowsTheOtherKernelAndTheChange) {
   EXPECT_THAT(text, HasSubstr("n=2000, against: limiter: DRAM bandwidth"));
   EXPECT_THAT(text, HasSubstr("kernel is 1.250x as fast as against: 1.240 to 1.260 (99 %), 20 "
                               "blocks of four launches; faster at 2 of 2 shapes; verdict: faster"));
+}
+
+TEST(ProfileReport, KnowsNoRatioWhereAShapeHadTooFewLaunches) {
+  KernelPair report = compared_report();
+  tasks::CaseResult& shape = report.kernel.evaluation.cases[0];
+  shape.samples_ns.resize(1);
+  shape.incumbent_samples_ns.resize(1);
+  report.kernel.evaluation.race = evaluators::race_of(report.kernel.evaluation.cases, "d2");
+  const json document = profile_json(report);
+  EXPECT_EQ(document["race"]["ratio"], nullptr);
+  EXPECT_EQ(document["shapes"][0]["ratio"], nullptr);
+  EXPECT_GT(document["shapes"][1]["ratio"], 1);
+  EXPECT_THAT(profile_text(document), HasSubstr("no ratio of kernel and against is known"));
 }
 
 TEST(ProfileReport, ShowsAKernelThatIsNotCorrectAsEvalDoes) {

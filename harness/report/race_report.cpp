@@ -125,7 +125,7 @@ json race_json(const KernelPair& pair) {
                 {"shapes", json::array()}};
   const bool raced = document["not_correct"].is_null() && a.race.has_value();
   const tasks::RaceResult race = raced ? *a.race : tasks::RaceResult{};
-  put_measured(document, "ratio", "", raced ? race.ratio : 0, race.bounds);
+  put_measured(document, "ratio", "", race.ratio.value_or(0), race.bounds);
   const std::vector<TimedShape> shapes =
       raced ? timed_shapes(a, pair.speedup_versus) : std::vector<TimedShape>{};
   put_speedup_beside(document["b"], shapes);
@@ -134,9 +134,6 @@ json race_json(const KernelPair& pair) {
   }
   for (const TimedShape& shape : shapes) {
     document["shapes"].push_back(shape_json(shape));
-    if (!(shape.ratio > 0)) {
-      document["ratio"] = nullptr; // a mean over some shapes is not the mean over all
-    }
   }
   document["verdict"] = race.verdict;
   document["blocks"] = race.blocks;
@@ -162,7 +159,9 @@ std::string race_text(const json& document) {
                       store::table_columns(), 2);
   }
   const json& shapes = document.at("shapes");
-  const tasks::RaceResult race{"", text_at(document, "verdict"), number_at(document, "ratio"),
+  const double ratio = number_at(document, "ratio");
+  const tasks::RaceResult race{"", text_at(document, "verdict"),
+                               ratio > 0 ? std::optional(ratio) : std::nullopt,
                                store::bounds_at(document, "ratio"), document.at("blocks")};
   const std::string below = std::string(kRatioNote) + "\n" + verdict_line(race.verdict) + legend +
                             circumstances_text(document, document.at("a"));

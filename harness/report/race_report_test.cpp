@@ -1,3 +1,4 @@
+#include "evaluators/timing/timed_case.h"
 #include "harness/report/kernel_pair_report.h"
 #include "harness/report/testing/report_fake.h"
 #include "harness/report/timed_shapes.h"
@@ -67,6 +68,7 @@ TEST(RaceReport, KnowsNoRatioWhereAShapeHadTooFewLaunches) {
   tasks::CaseResult& shape = report.kernel.evaluation.cases[0];
   shape.samples_ns.resize(1);
   shape.incumbent_samples_ns.resize(1);
+  report.kernel.evaluation.race = evaluators::race_of(report.kernel.evaluation.cases, "d2");
   const nlohmann::json document = race_json(report);
   EXPECT_EQ(document["ratio"], nullptr);
   EXPECT_THAT(race_text(document),

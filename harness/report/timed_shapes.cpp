@@ -73,7 +73,7 @@ std::vector<TimedShape> timed_shapes(const tasks::Evaluation& evaluation, std::s
     if (!timed.incumbent_samples_ns.empty()) {
       shape.rival = rival_case(timed, versus);
       const auto race = evaluators::race_at(timed, "");
-      shape.ratio = race && race->blocks > 0 ? race->ratio : 0;
+      shape.ratio = race ? race->ratio.value_or(0) : 0;
       shape.ratio_bounds = race ? race->bounds : Bounds{};
     }
   }
@@ -145,16 +145,16 @@ std::int64_t faster_shapes(const nlohmann::json& shapes) {
 
 std::string race_sentence(const tasks::RaceResult& race, const nlohmann::json& shapes,
                           const std::string& kernel, const std::string& rival) {
-  const auto missing = std::count_if(shapes.begin(), shapes.end(), [](const auto& shape) {
-    return !(store::number_at(shape, "ratio") > 0);
-  });
-  if (missing > 0) {
+  if (!race.ratio) {
+    const auto missing = std::count_if(shapes.begin(), shapes.end(), [](const auto& shape) {
+      return !(store::number_at(shape, "ratio") > 0);
+    });
     return fmt::format("no ratio of {} and {} is known: {} of {} had too few launches", kernel,
                        rival, missing, counted(static_cast<std::int64_t>(shapes.size()), "shape"));
   }
   const std::string interval = ratio_interval_text(race.bounds);
   return fmt::format("{} is {} as fast as {}: {}, {} of four launches; faster at {} of {}", kernel,
-                     ratio_text(race.ratio), rival,
+                     ratio_text(*race.ratio), rival,
                      interval.empty() ? "too few launches for an interval" : interval + " (99 %)",
                      counted(race.blocks, "block"), faster_shapes(shapes),
                      counted(static_cast<std::int64_t>(shapes.size()), "shape"));

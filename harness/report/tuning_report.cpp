@@ -79,6 +79,11 @@ std::string result_text(const json& document) {
     return fmt::format("{} was the fastest in its trials, but its verdict is {}: {}\n", name,
                        store::text_at(winner, "verdict"), store::text_at(winner, "detail"));
   }
+  if (race.at("ratio").is_null()) {
+    return fmt::format("how fast {} is beside the default is not known, because a shape had too "
+                       "few launches; the default stays\n",
+                       name);
+  }
   const std::string verdict = store::text_at(race, "verdict");
   return fmt::format("{} is {:.3f}x as fast as the default: {:.3f} to {:.3f} (99 %), {}{}\n", name,
                      race.at("ratio").get<double>(), race.at("low").get<double>(),
@@ -113,7 +118,7 @@ json tuning_json(const TuningReport& report) {
     json race;
     if (winner.race) {
       race = {{"verdict", winner.race->verdict},
-              {"ratio", winner.race->ratio},
+              {"ratio", measured_json(winner.race->ratio.value_or(0))},
               {"low", winner.race->bounds.low},
               {"high", winner.race->bounds.high}};
     }

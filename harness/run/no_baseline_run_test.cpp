@@ -156,6 +156,7 @@ TEST_F(NoBaselineRunTest, StartsFromAKernelOfTheStore) {
     EXPECT_EQ(lasting_seed("mine.cu", store, tasks_.front().name), "mine.cu");
     EXPECT_THROW(seed_text("@7", store, tasks_.front().name), UsageError);
     EXPECT_THROW(seed_text("@1", store, "another"), UsageError);
+    EXPECT_THROW(lasting_seed("@1", store, "another"), UsageError);
   }
   config_.seed_kernels = {"@1"};
   EXPECT_EQ(run().end, End::Finished);

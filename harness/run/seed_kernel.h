@@ -12,6 +12,7 @@ std::string seed_text(const std::string& seed, const store::RunStore& store,
                       const std::string& task);
 
 /// @ID with the number of the candidate, which stays when the store grows. A file stays a file.
+/// Throws as seed_text() does for a candidate.
 std::string lasting_seed(const std::string& seed, const store::RunStore& store,
                          const std::string& task);
 

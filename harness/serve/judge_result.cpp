@@ -77,7 +77,7 @@ json race_json(const Evaluation& evaluation) {
     return nullptr;
   }
   return {{"verdict", evaluation.race->verdict},
-          {"ratio", evaluation.race->ratio},
+          {"ratio", known(evaluation.race->ratio.value_or(0))},
           {"low", evaluation.race->bounds.low},
           {"high", evaluation.race->bounds.high}};
 }

@@ -248,8 +248,15 @@ RaceVerdict Race::verdict() const {
   return race_verdict(interval_of(now), rules_.tie_margin, is_given_up(now));
 }
 
-double Race::ratio() const {
-  return std::exp(combined().mean);
+std::optional<double> Race::ratio() const {
+  if (!enough_blocks(1)) {
+    return std::nullopt;
+  }
+  double mean = 0;
+  for (const Shape& shape : shapes_) {
+    mean += of_shape(shape).mean / static_cast<double>(shapes_.size());
+  }
+  return std::exp(mean);
 }
 
 Interval Race::interval_of(const Estimate& all) const {
@@ -285,8 +292,8 @@ std::size_t Race::blocks(std::size_t shape) const {
   return shape < shapes_.size() ? shapes_[shape].blocks.size() : 0;
 }
 
-double Race::ratio(std::size_t shape) const {
-  return shape < shapes_.size() ? std::exp(of_shape(shapes_[shape]).mean) : 1;
+std::optional<double> Race::ratio(std::size_t shape) const {
+  return blocks(shape) > 0 ? std::optional(std::exp(of_shape(shapes_[shape]).mean)) : std::nullopt;
 }
 
 Interval Race::interval(std::size_t shape) const {

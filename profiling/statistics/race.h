@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace winnow::profiling {
@@ -62,9 +63,9 @@ public:
 
   /// What interval() says, by race_verdict().
   RaceVerdict verdict() const;
-  /// time of other / time of challenger: above 1 the challenger is faster. 1 before each shape has
-  /// a block.
-  double ratio() const;
+  /// time of other / time of challenger: above 1 the challenger is faster. Unknown before each
+  /// shape has a block.
+  std::optional<double> ratio() const;
   /// Contains the true ratio with probability 1 - 2 error_rate, whenever the race stops. From 0 to
   /// infinity as long as a shape has fewer than `min_blocks`, or the blocks are too few.
   Interval interval() const;
@@ -75,7 +76,7 @@ public:
   std::size_t blocks(std::size_t shape) const;
   /// Ratio and interval of one shape, for tables. The interval is not corrected for multiple
   /// shapes.
-  double ratio(std::size_t shape) const;
+  std::optional<double> ratio(std::size_t shape) const;
   Interval interval(std::size_t shape) const;
 
 private:

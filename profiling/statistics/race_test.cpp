@@ -138,7 +138,7 @@ TEST(Race, RatioAndIntervalHoldTheTruth) {
   int held = 0;
   for (int i = 0; i < 300; ++i) {
     const Race race = raced([&] { return dice.lognormal(1, 0.005); }, 1000, 1030);
-    EXPECT_THAT(race.ratio(), DoubleNear(1.03, 0.02));
+    EXPECT_THAT(race.ratio().value(), DoubleNear(1.03, 0.02));
     held += race.interval().low <= 1.03 && 1.03 <= race.interval().high ? 1 : 0;
     EXPECT_LE(race.p_value(), 0.01);
   }
@@ -212,7 +212,7 @@ TEST(Race, EqualConstantsTie) {
   const Race race = raced([] { return 1.0; }, 500, 500);
   EXPECT_EQ(race.verdict(), RaceVerdict::Tie);
   EXPECT_LE(race.blocks(), 4U);
-  EXPECT_DOUBLE_EQ(race.ratio(), 1);
+  EXPECT_DOUBLE_EQ(race.ratio().value(), 1);
   EXPECT_DOUBLE_EQ(race.p_value(), 1);
 }
 
@@ -247,7 +247,7 @@ TEST(Race, ADisturbedLaunchDoesNotCostItsBlock) {
     challenger[0] *= i % 4 == 0 ? 1.5 : 1;
     race.add(challenger, other);
   }
-  EXPECT_NEAR(race.ratio(), undisturbed.ratio(), 0.01)
+  EXPECT_NEAR(race.ratio().value(), undisturbed.ratio().value(), 0.01)
       << "three of 24 launches took half as long again";
   EXPECT_LT(race.interval().high - race.interval().low, 0.06);
   EXPECT_EQ(race.verdict(), RaceVerdict::Faster);
@@ -275,15 +275,27 @@ TEST(Race, KnowsNothingWithoutBlocks) {
   Race race;
   EXPECT_EQ(race.verdict(), RaceVerdict::Undecided);
   EXPECT_EQ(race.blocks(), 0U);
-  EXPECT_DOUBLE_EQ(race.ratio(), 1);
+  EXPECT_FALSE(race.ratio());
   EXPECT_EQ(race.interval().low, 0);
   EXPECT_EQ(race.interval().high, kInfinity);
   EXPECT_DOUBLE_EQ(race.p_value(), 1);
   race.add(both(100), both(200));
   EXPECT_EQ(race.verdict(), RaceVerdict::Undecided);
-  EXPECT_DOUBLE_EQ(race.ratio(), 2);
+  EXPECT_DOUBLE_EQ(race.ratio().value(), 2);
   EXPECT_EQ(race.interval().high, kInfinity);
   EXPECT_DOUBLE_EQ(race.p_value(), 1);
+}
+
+TEST(Race, HasNoRatioBeforeEachShapeHasABlock) {
+  Race race({}, 2);
+  race.add(both(100), both(400), 0);
+  race.add(both(100), both(400), 0);
+  EXPECT_FALSE(race.ratio());
+  EXPECT_DOUBLE_EQ(race.ratio(0).value(), 4);
+  EXPECT_FALSE(race.ratio(1));
+  race.add(both(100), both(900), 1);
+  EXPECT_DOUBLE_EQ(race.ratio().value(), 6) << "one block is enough for a ratio";
+  EXPECT_EQ(race.interval().high, kInfinity);
 }
 
 TEST(Race, BadBlocksAreIgnored) {
@@ -295,7 +307,7 @@ TEST(Race, BadBlocksAreIgnored) {
   race.add(both(100), both(100), 1);
   EXPECT_EQ(race.blocks(), 0U);
   EXPECT_EQ(race.blocks(7), 0U);
-  EXPECT_DOUBLE_EQ(race.ratio(7), 1);
+  EXPECT_FALSE(race.ratio(7));
   EXPECT_EQ(race.interval(7).high, kInfinity);
 }
 
@@ -318,8 +330,8 @@ TEST(Race, ShapesAreCombinedByTheirGeometricMean) {
   Dice dice(12);
   const Race race = raced_on_shapes(dice, {1.5, 1.02, 0.97, 1});
   EXPECT_EQ(race.verdict(), RaceVerdict::Faster);
-  EXPECT_NEAR(race.ratio(), std::pow(1.5 * 1.02 * 0.97, 0.25), 0.02);
-  EXPECT_NEAR(race.ratio(0), 1.5, 0.02);
+  EXPECT_NEAR(race.ratio().value(), std::pow(1.5 * 1.02 * 0.97, 0.25), 0.02);
+  EXPECT_NEAR(race.ratio(0).value(), 1.5, 0.02);
   EXPECT_LE(race.interval(0).low, 1.5);
   EXPECT_GE(race.interval(0).high, 1.5);
   EXPECT_EQ(race.blocks(), 4 * race.blocks(2));

@@ -89,8 +89,8 @@ constexpr const char* kRaces =
     "SELECT task_id, device_name, kernel, rival, verdict, ratio, ratio_low, ratio_high, raced_at, "
     "sitting_id, iif(sitting_id IS NULL, 'when judged', 'final') AS source FROM all_races WHERE ";
 constexpr const char* kAskedRaces =
-    "SELECT task_id, device_name, kernel, rival, verdict, ratio, ratio_low, ratio_high, raced_at, "
-    "NULL AS sitting_id, 'asked for' AS source FROM asked_races";
+    "SELECT task_id, device_name, kernel, rival, verdict, nullif(ratio, 0) AS ratio, ratio_low, "
+    "ratio_high, raced_at, NULL AS sitting_id, 'asked for' AS source FROM asked_races";
 constexpr const char* kRaceFields = "task_id:i device_name:t kernel:t rival:t verdict:t ratio:r "
                                     "ratio_low:r ratio_high:r raced_at:t sitting_id:i source:t";
 

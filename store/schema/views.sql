@@ -177,7 +177,7 @@ SELECT *, CASE WHEN rank IS NOT NULL THEN count(*) OVER (PARTITION BY group_id, 
 FROM ranked_evaluations WHERE board_run_id IS NOT NULL;
 
 -- Every race between two kernels, also obsolete ones. `ratio`: time of `rival` / time of `kernel`;
--- above 1 `kernel` is faster. sitting_id NULL: the race was part of an evaluation.
+-- above 1 `kernel` is faster, NULL: not known. sitting_id NULL: the race was part of an evaluation.
 CREATE VIEW all_races AS
 SELECT c.task_id, e.device_name, e.evaluator_version, e.kernel,
        json_extract(e.race, '$.rival') AS rival, json_extract(e.race, '$.verdict') AS verdict,

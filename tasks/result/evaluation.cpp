@@ -137,7 +137,7 @@ void from_json(const Json& json, TimingConditions& conditions) {
 void to_json(Json& json, const RaceResult& race) {
   json = {{"rival", race.rival},
           {"verdict", race.verdict},
-          {"ratio", number_json(race.ratio)},
+          {"ratio", race.ratio ? number_json(*race.ratio) : Json()},
           {"bounds", bounds_json(race.bounds)},
           {"blocks", race.blocks}};
 }
@@ -145,7 +145,8 @@ void to_json(Json& json, const RaceResult& race) {
 void from_json(const Json& json, RaceResult& race) {
   json.at("rival").get_to(race.rival);
   json.at("verdict").get_to(race.verdict);
-  race.ratio = number_of(json.at("ratio"));
+  const Json& ratio = json.at("ratio");
+  race.ratio = ratio.is_null() ? std::nullopt : std::optional(number_of(ratio));
   race.bounds = bounds_of(json.at("bounds"));
   json.at("blocks").get_to(race.blocks);
 }

@@ -99,9 +99,11 @@ struct RaceResult {
   /// For the candidate; follows from `bounds`: "faster", "slower", "tie", "undecided", "not shown
   /// to be faster".
   std::string verdict;
-  double ratio = 1; ///< incumbent / candidate over the search shapes: above 1 is faster
-  Bounds bounds;    ///< holds the true ratio with 99 % probability, whenever the race stops
-  int blocks = 0;   ///< blocks of four launches in the order ABBA
+  /// incumbent / candidate over the search shapes: above 1 is faster. Unknown if a shape has no
+  /// block: a mean over some shapes is not the mean over all.
+  std::optional<double> ratio;
+  Bounds bounds;  ///< holds the true ratio with 99 % probability, whenever the race stops
+  int blocks = 0; ///< blocks of four launches in the order ABBA
 };
 
 /// The incumbent of an evaluation was not what it was in its own evaluation, so there is no race.

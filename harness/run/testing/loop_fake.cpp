@@ -52,8 +52,9 @@ void race(tasks::Evaluation& evaluation, const std::optional<evaluators::KernelT
   const Claim of_incumbent = claim_in(incumbent->text).value();
   tasks::RaceResult& race = evaluation.race.emplace();
   race.rival = digest_of(*incumbent);
-  race.ratio = evaluation.speedup / of_incumbent.speed_of(incumbent->parameters);
-  race.verdict = race.ratio > 1.1 ? "faster" : race.ratio < 1 / 1.1 ? "slower" : "tie";
+  const double ratio = evaluation.speedup / of_incumbent.speed_of(incumbent->parameters);
+  race.ratio = ratio;
+  race.verdict = ratio > 1.1 ? "faster" : ratio < 1 / 1.1 ? "slower" : "tie";
   if (evaluation.hidden_speedup > 0 && of_incumbent.hidden_speedup > 0) {
     evaluation.hidden_race_ratio = evaluation.hidden_speedup / of_incumbent.hidden_speedup;
   }

@@ -63,7 +63,7 @@ function raceOf(a, b) {
 function seenFrom(kernel, found) {
   if (found.kernel === kernel) return found;
   const turned = {faster: 'slower', slower: 'faster', 'not shown to be faster': 'not shown to be slower'};
-  return {...found, kernel: found.rival, rival: found.kernel, verdict: turned[found.verdict] ?? found.verdict, ratio: 1 / found.ratio,
+  return {...found, kernel: found.rival, rival: found.kernel, verdict: turned[found.verdict] ?? found.verdict, ratio: known(found.ratio) ? 1 / found.ratio : null,
     ratio_low: found.ratio_high > 0 ? 1 / found.ratio_high : null, ratio_high: found.ratio_low > 0 ? 1 / found.ratio_low : null};
 }
-const raceBound = x => x.toFixed([3, 4, 5, 6, 7, 8].find(d => x === 1 || +x.toFixed(d) !== 1) ?? 9), raceText = r => r && `${r.verdict} ${r.ratio.toFixed(3)}` + (r.ratio_high > 0 ? ` (99 %: ${raceBound(r.ratio_low)}\u2013${raceBound(r.ratio_high)})` : '') + `, ${r.source === 'final' ? 'in the final' : r.source}`; // a bound that is not 1 does not read as 1
+const raceBound = x => x.toFixed([3, 4, 5, 6, 7, 8].find(d => x === 1 || +x.toFixed(d) !== 1) ?? 9), raceText = r => r && `${r.verdict} ${known(r.ratio) ? r.ratio.toFixed(3) : '(ratio not known)'}` + (r.ratio_high > 0 ? ` (99 %: ${raceBound(r.ratio_low)}\u2013${raceBound(r.ratio_high)})` : '') + `, ${r.source === 'final' ? 'in the final' : r.source}`; // a bound that is not 1 does not read as 1
