@@ -117,8 +117,8 @@ struct SectionText {
 /// Fills the templates agents/prompts/*.md by the recipe in prompt_recipe.cpp, which
 /// docs/prompts.md describes. The templates are embedded in the program; a file of the same name in
 /// `directory` replaces one. The constructor reads `directory`; nothing else has side effects. Of
-/// shapes only those of the search set appear. A template that cannot be used throws Error with
-/// file and line.
+/// shapes only those of the search set appear. A template that cannot be used throws
+/// UsageError with file and line.
 class PromptTemplates {
 public:
   explicit PromptTemplates(const std::filesystem::path& directory = {});
