@@ -71,7 +71,8 @@ std::string title_of(const store::CandidateRecord& record) {
 tasks::Task task_of(const store::RunStore& store, const store::CandidateRecord& record,
                     const std::string& folder) {
   const std::string& name = record.state.row.task;
-  tasks::Task task = folder.empty() ? task_of_store(store, name) : named_task(folder, "");
+  tasks::Task task = folder.empty() ? task_of_store(store, name, TaskUse::Show)
+                                    : named_task(folder, "", TaskUse::Show);
   if (task.name != name) {
     throw UsageError(
         fmt::format("{} is task {}, but the candidate is of task {}", folder, task.name, name),

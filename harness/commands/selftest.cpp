@@ -80,9 +80,9 @@ TaskSelftest prove(const tasks::Task& task, const SelftestCommand& command,
   return result;
 }
 
-ExitCode write_all_golden(const SelftestCommand& command,
+ExitCode write_all_golden(const SelftestCommand& command, const std::vector<tasks::Task>& tasks,
                           const std::shared_ptr<evaluators::DeviceHost>& host) {
-  for (const tasks::Task& task : chosen_tasks(command)) {
+  for (const tasks::Task& task : tasks) {
     evaluators::Selftest selftest(task, host, command.options);
     const ReferenceAgreement agreement = write_golden(task, selftest, command.agreement);
     std::cout << golden_file(task).string() << ": answers of " << agreement.source << " at "
@@ -94,12 +94,12 @@ ExitCode write_all_golden(const SelftestCommand& command,
   return ExitCode::Done;
 }
 
-bool prove_all(SelftestCommand& command, const std::shared_ptr<evaluators::DeviceHost>& host,
-               SelftestReport& report) {
+bool prove_all(SelftestCommand& command, const std::vector<tasks::Task>& tasks,
+               const std::shared_ptr<evaluators::DeviceHost>& host, SelftestReport& report) {
   Activity activity;
   command.options.evaluation.waiting = activity.listener();
   bool proven = true;
-  for (const tasks::Task& task : chosen_tasks(command)) {
+  for (const tasks::Task& task : tasks) {
     report.tasks.push_back(prove(task, command, host, activity));
     const bool task_proven = is_proven(report.tasks.back());
     activity.away(
@@ -113,6 +113,7 @@ ExitCode selftest(SelftestCommand command) {
   if (command.write_golden && command.names.empty()) {
     throw UsageError("--write-golden needs a TASK", "name the tasks that get a golden.json");
   }
+  const std::vector<tasks::Task> tasks = chosen_tasks(command);
   command.options.evaluation.run_timeout = duration_option("--timeout", command.timeout);
   // A fixed default seed, so that golden.json does not change when it is written again.
   command.options.seed = command.seed.value_or(command.write_golden ? 1 : random_bits());
@@ -124,10 +125,10 @@ ExitCode selftest(SelftestCommand command) {
   const auto host = evaluators::open_device(device, command.options.evaluation,
                                             command.options.evaluation.run_timeout);
   if (command.write_golden) {
-    return write_all_golden(command, host);
+    return write_all_golden(command, tasks, host);
   }
   SelftestReport report{device.kind, device.name, command.options.seed, {}};
-  const bool proven = prove_all(command, host, report);
+  const bool proven = prove_all(command, tasks, host, report);
   std::cout << (command.json ? to_json_text(report) : to_text(report, command.verbose))
             << std::flush;
   return proven ? ExitCode::Done : ExitCode::NotCorrect;

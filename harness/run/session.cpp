@@ -20,7 +20,6 @@
 #include "harness/run/torch_tasks.h"
 #include "remote/broker_config.h"
 #include "store/advice.h"
-#include "tasks/reference_check.h"
 #include "tasks/task_word.h"
 
 #include <algorithm>
@@ -55,7 +54,6 @@ std::vector<tasks::Task> load_tasks(const std::vector<std::string>& names,
     if (twice) {
       throw UsageError("run.tasks names '" + task.name + "' twice", "remove one of the two names");
     }
-    tasks::check_reference(task);
     loaded.push_back(std::move(task));
   }
   return loaded;
