@@ -133,6 +133,9 @@ private:
   std::map<std::string, TextTemplate> templates_; ///< by file name without ".md"
 };
 
+/// The files of the directory that replace built-in templates: by name, the SHA-256 of the text.
+std::map<std::string, std::string> own_templates(const std::filesystem::path& directory);
+
 /// Describes one evaluation by shape and by error, in about one screen at most. Of hidden shapes it
 /// says only that some fail. `versus`: what the speedups are against, in words.
 std::string feedback_text(const tasks::Evaluation& evaluation, std::string_view versus);

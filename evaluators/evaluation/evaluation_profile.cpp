@@ -5,6 +5,7 @@
 #include "evaluators/evaluation/profile.h"
 #include "evaluators/timing/physical_floor.h"
 #include "profiling/counters/idle_time.h"
+#include "tasks/known_limit.h"
 #include "tasks/plan/occupancy.h"
 
 #include <algorithm>
@@ -83,9 +84,9 @@ double spill_bytes(const tasks::BuildRecord& build, const std::string& kernel) {
   return bytes;
 }
 
-/// A key of profiling::Ceilings::rates. A CPU has only one key, because it has no tensor units.
-std::string operation_kind(const tasks::Task& task, const std::string& device) {
-  switch (device == "cpu" ? tasks::Precision::F32 : task.tolerance.precision) {
+/// A key of profiling::Ceilings::rates.
+std::string operation_kind(const tasks::Task& task) {
+  switch (task.tolerance.precision) {
   case tasks::Precision::TF32:
     return "tf32_tensor";
   case tasks::Precision::F16:
@@ -196,10 +197,12 @@ ProfiledShape EvaluationRun::profiled(const PlannedCase& planned, const RunCaseR
 profiling::SpeedOfLightResult speed_of_light_of(const DeviceReport& device, const tasks::Task& task,
                                                 const tasks::Shape& shape, double time_ns,
                                                 const profiling::Ceilings& ceilings) {
+  if (const std::string_view why = tasks::why_no_limit(device.kind); !why.empty()) {
+    return {std::nullopt, std::string(why)};
+  }
   const TaskWork stated = stated_work(task, shape);
   const profiling::Work work{stated.read_bytes + stated.written_bytes, stated.operations,
-                             operation_kind(task, device.kind),
-                             device.kind != "cpu"}; // GPUs: the caches are emptied
+                             operation_kind(task), true};
   return profiling::speed_of_light(work, physical_floor(stated, device.facts, ceilings), time_ns,
                                    ceilings);
 }

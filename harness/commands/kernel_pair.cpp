@@ -192,6 +192,11 @@ ExitCode judge_pair(const PairCommand& command, const PairMethod& method) {
   const auto load = [&](const std::string& name, const std::vector<std::string>& assignments) {
     return load_kernel(read_kernel(name, command.store, task.name), assignments);
   };
+  std::vector<std::string> names{command.file};
+  if (!command.against.empty()) {
+    names.push_back(command.against);
+  }
+  check_kernels(names, command.store, task.name);
   const NamedKernel kernel = load(command.file, command.parameters);
   std::optional<NamedKernel> against;
   if (!command.against.empty()) {

@@ -1,5 +1,6 @@
 #include "harness/run/session.h"
 
+#include "base/digest.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
@@ -106,14 +107,27 @@ std::string free_name(const RunStore& store, const std::string& wanted) {
 // Of the jobs at a broker: a resumed run finds the jobs again that it has published.
 constexpr const char* kSessionSecret = "session_secret";
 
+/// Makes the names of the seed kernels lasting. Returns the names by which the user gave them, by
+/// digest: boards show them. Throws UsageError before the run begins.
+nlohmann::json take_seeds(RunConfig& config, const RunStore& store, const std::string& task) {
+  nlohmann::json names = nlohmann::json::object();
+  for (std::string& seed : config.seed_kernels) { // load_config() has seen that there is one task
+    seed = lasting_seed(seed, store, task);
+    names[sha256_hex(seed_text(seed, store, task))] = seed_name(seed);
+  }
+  return names;
+}
+
 nlohmann::json stored_config(const RunConfig& config, const std::vector<tasks::Task>& tasks,
                              const evaluators::DeviceReport& device,
-                             const std::string& session_secret) {
+                             const std::string& session_secret, const nlohmann::json& seeds) {
   nlohmann::json stored = config_to_json(config);
   for (const tasks::Task& task : tasks) {
     stored["resolved"]["tasks"][task.name] = task.digest;
   }
   stored["resolved"]["device_name"] = device.name;
+  stored["resolved"]["seeds"] = seeds;
+  stored["resolved"]["prompts"] = agents::own_templates(config.prompts);
   stored["resolved"][kSessionSecret] = session_secret;
   return sealed_config(std::move(stored));
 }
@@ -426,11 +440,8 @@ ExitCode start_run(RunConfig config, bool name_is_given, agents::ModelEndpoint* 
     config.name = free_name(store, config.name);
   }
   leave_out_idle_roles(config, store, tasks, device.name);
-  for (std::string& seed : config.seed_kernels) { // load_config() has seen that there is one task
-    seed = lasting_seed(seed, store, tasks.front().name);
-    seed_text(seed, store, tasks.front().name); // throws before the run begins
-  }
-  store.create_run(config.name, stored_config(config, tasks, device, secret),
+  const nlohmann::json seeds = take_seeds(config, store, tasks.front().name);
+  store.create_run(config.name, stored_config(config, tasks, device, secret, seeds),
                    environment_of(*devices));
   RunSession session{config,
                      std::move(tasks),

@@ -252,7 +252,7 @@ class BoardTest(unittest.TestCase):
         self.load(page, "#/models")
         self.assertEqual(self.browser.run("return board.suite"), document)
         rows = document["comparison"]["rows"]
-        self.assertEqual([row["model"] for row in rows], self.column("model", "suite-rows"))
+        self.assertEqual([row["label"] for row in rows], self.column("model, strategy", "suite-rows"))
         self.assertEqual(len(rows), 2)
         for heading, name in [("correct", "correct"), ("speedup", "speedup"), ("fast_1", "fast_1"), ("pass@1", "pass_at_1"), ("pass@5", "pass_at_5"),
                               ("proficiency", "proficiency")]:
@@ -286,7 +286,7 @@ class BoardTest(unittest.TestCase):
     def test_models_without_a_suite(self):
         self.go("#/models")
         self.assertIn("winnow export html --suite NAME", self.browser.run("return document.getElementById('main').textContent"))
-        self.assertIsNone(self.column("model", "suite-rows"))
+        self.assertIsNone(self.column("model, strategy", "suite-rows"))
 
     def test_filter_stays_in_the_link(self):
         self.go("#/board?board=0")
