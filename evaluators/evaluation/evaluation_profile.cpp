@@ -106,6 +106,11 @@ std::string operation_kind(const tasks::Task& task) {
   return "f32";
 }
 
+profiling::Work work_of(const tasks::Task& task, const tasks::Shape& shape) {
+  const TaskWork stated = stated_work(task, shape);
+  return {stated.read_bytes + stated.written_bytes, stated.operations, operation_kind(task), true};
+}
+
 } // namespace
 
 std::optional<profiling::CounterSet> EvaluationRun::counter_set() const {
@@ -189,6 +194,7 @@ ProfiledShape EvaluationRun::profiled(const PlannedCase& planned, const RunCaseR
     facts.launch_overhead_ns = ceilings.launch_overhead_ns;
     add_speed_of_light(planned.shape, ceilings, result.shape);
     facts.speed_of_light = result.shape.speed_of_light;
+    facts.work = work_of(on_device_.task, planned.shape);
   }
   result.shape.findings = profiling::limiter_of(facts);
   return result;
@@ -200,11 +206,9 @@ profiling::SpeedOfLightResult speed_of_light_of(const DeviceReport& device, cons
   if (const std::string_view why = tasks::why_no_limit(device.kind); !why.empty()) {
     return {std::nullopt, std::string(why)};
   }
-  const TaskWork stated = stated_work(task, shape);
-  const profiling::Work work{stated.read_bytes + stated.written_bytes, stated.operations,
-                             operation_kind(task), true};
-  return profiling::speed_of_light(work, physical_floor(stated, device.facts, ceilings), time_ns,
-                                   ceilings);
+  return profiling::speed_of_light(work_of(task, shape),
+                                   physical_floor(stated_work(task, shape), device.facts, ceilings),
+                                   time_ns, ceilings);
 }
 
 std::optional<double> share_of_speed_of_light(const DeviceReport& device, const tasks::Task& task,
