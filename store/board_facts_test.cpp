@@ -97,10 +97,12 @@ TEST(BoardFacts, CommandsNameTheStoreSoThatTheyWorkWhereTheUserIs) {
   FactsStore t;
   t.add("a", "1", {correct_evaluation(2)});
   const std::string folder = t.directory.path().string();
+  BoardOptions options;
+  options.names_folder = true;
   const auto ends = [&](const std::string& store) {
     for (const std::string& text :
          {export_run(t.store, {}, Format::Json), export_run(t.store, {}, Format::Markdown),
-          board_page(t.store, {}), t.text(Format::Table)}) {
+          board_page(t.store, options), t.text(Format::Table)}) {
       EXPECT_THAT(text, HasSubstr("winnow reverify --task axpy --device cpu --store " + store));
       EXPECT_THAT(text, HasSubstr("winnow export kernel 1 axpy-1 --store " + store));
     }
@@ -116,9 +118,7 @@ TEST(BoardFacts, CommandsNameTheStoreSoThatTheyWorkWhereTheUserIs) {
 TEST(BoardFacts, APageForOtherMachinesNamesNoFolder) {
   FactsStore t;
   t.add("a", "1", {correct_evaluation(2)});
-  BoardOptions options;
-  options.names_folder = false;
-  const std::string page = board_page(t.store, options);
+  const std::string page = board_page(t.store, {});
   EXPECT_THAT(page, HasSubstr("winnow reverify --task axpy --device cpu --store store.db"));
   EXPECT_THAT(page, Not(HasSubstr(t.directory.path().string())));
 }

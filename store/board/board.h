@@ -20,7 +20,7 @@ struct BoardOptions {
   std::string live_version;
   /// Commands name the store by its path, as the user gave it. False: by its file's name, for
   /// readers who are not at this machine.
-  bool names_folder = true;
+  bool names_folder = false;
 };
 
 /// One HTML file that shows the store in a browser, offline. All of it may leave the machine: of
