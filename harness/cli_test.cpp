@@ -6,6 +6,7 @@
 #include "harness/exit_codes.h"
 #include "harness/report/terminal.h"
 #include "store/run_store.h"
+#include "tasks/task.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -232,6 +233,27 @@ TEST(Cli, AMistakeInATemplateChangesNoRunThatIsResumed) {
   EXPECT_THAT(refused.err, HasSubstr("question_improve.md:2: unknown placeholder"));
   const store::RunStore store(file, store::RunStore::Mode::ReadOnly);
   EXPECT_EQ(store.runs().front().status, "interrupted");
+}
+
+TEST(Cli, ARunIsNotResumedWithOtherTemplates) {
+  const TemporaryDirectory directory("cli-test");
+  const std::string file = (directory.path() / "a.db").string();
+  RunConfig config;
+  config.prompts = (directory.path() / "prompts").string();
+  config.tasks = {"axpy"};
+  std::filesystem::create_directory(config.prompts);
+  const tasks::Task task = tasks::find_task(tasks::find_catalogue(), "axpy");
+  {
+    store::RunStore store(file, store::RunStore::Mode::ReadWrite);
+    nlohmann::json stored = config_to_json(config);
+    stored["resolved"] = {{"tasks", {{"axpy", task.digest}}},
+                          {"prompts", nlohmann::json::object()}};
+    store.set_run_status(store.create_run("mine", stored, nlohmann::json::object()), "interrupted");
+  }
+  write_file_atomic(std::filesystem::path(config.prompts) / "question_improve.md", "Other.\n");
+  const Output refused = run({"resume", "mine", "--store", file, "--trust-store"});
+  EXPECT_EQ(refused.code, 2) << refused.out;
+  EXPECT_THAT(refused.err, HasSubstr("have changed since run 'mine' began"));
 }
 
 TEST(Cli, ItsReferenceNamesEveryCommandAndOption) {

@@ -406,6 +406,15 @@ std::string session_secret_of(const store::RunRow& run) {
   return resolved_of(run).value(kSessionSecret, "");
 }
 
+/// A finished run asks nothing any more.
+void check_same_prompts(const store::RunRow& run, const RunConfig& config) {
+  if (run.status != "finished" && !has_same_prompts(nlohmann::json::parse(run.config), config)) {
+    throw UsageError("the prompt templates in '" + visible(config.prompts) +
+                         "' have changed since run '" + run.name + "' began",
+                     "restore the templates to go on, or start a new run");
+  }
+}
+
 /// Throws UsageError if a broker's pool has other devices than the run began with.
 void check_same_device(const RunConfig& config, const store::RunRow& run,
                        const evaluators::DeviceReport& device) {
@@ -471,6 +480,12 @@ bool is_of_search(const nlohmann::json& run_config) {
   return !is_of_person(run_config) && run_config != config_of_server();
 }
 
+bool has_same_prompts(const nlohmann::json& stored, const RunConfig& config) {
+  const auto resolved = stored.value("resolved", nlohmann::json::object());
+  return !resolved.contains("prompts") ||
+         resolved["prompts"] == nlohmann::json(agents::own_templates(config.prompts));
+}
+
 RunConfig resumed_config(const store::RunRow& run, const std::filesystem::path& store,
                          const std::vector<ConfigOverride>& overrides, const StoreTrust& trust) {
   check_resumable_overrides(overrides);
@@ -503,6 +518,7 @@ ExitCode resume_run(const std::string& store_path, const std::string& name,
     keep_tasks_of_run(nlohmann::json::parse(run.config), tasks);
   }
   check_same_tasks(nlohmann::json::parse(run.config), tasks);
+  check_same_prompts(run, config);
   check_has_log(store, run, tasks);
   check_isolation_here(config);
   const Endpoints endpoints(config, instead);

@@ -336,6 +336,19 @@ std::string models_of_calls(const SuiteRun& run) {
   return join({models.begin(), models.end()}, ", ");
 }
 
+void put_config(const json& config, SuiteRun& run) {
+  run.strategy = config.at("run").value("strategy", "");
+  run.calls_per_problem = config.at("run").value("proposals", std::int64_t{1});
+  run.has_given_seed = !config.at("evaluation").value("seed", json()).is_null();
+}
+
+void put_distinctions(const std::vector<ComparedRun>& compared, std::vector<SuiteRun>& runs) {
+  const std::vector<std::string> texts = distinctions(compared);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    runs[i].distinction = texts[i];
+  }
+}
+
 } // namespace
 
 std::vector<SuiteRun> suite_runs(const store::RunStore& store, const std::vector<SuiteTask>& tasks,
@@ -358,17 +371,12 @@ std::vector<SuiteRun> suite_runs(const store::RunStore& store, const std::vector
       continue;
     }
     const json config = json::parse(row.config);
-    run.strategy = config.at("run").value("strategy", "");
-    run.calls_per_problem = config.at("run").value("proposals", std::int64_t{1});
-    run.has_given_seed = !config.at("evaluation").value("seed", json()).is_null();
+    put_config(config, run);
     compared.push_back(
         {run.name, models_of_calls(run) + ", " + run.strategy, run_settings(config)});
     runs.push_back(std::move(run));
   }
-  const std::vector<std::string> texts = distinctions(compared);
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    runs[i].distinction = texts[i];
-  }
+  put_distinctions(compared, runs);
   return runs;
 }
 
