@@ -1,6 +1,7 @@
 #include "agents/prompts.h"
 
 #include "agents/prompt_recipe.h"
+#include "base/digest.h"
 #include "base/embedded_file.h"
 #include "base/error.h"
 #include "base/files.h"
@@ -68,6 +69,17 @@ PromptTemplates::PromptTemplates(const std::filesystem::path& directory) {
     const std::string file(section.file);
     templates_.emplace(file, load_template(directory, file, section.placeholders));
   }
+}
+
+std::map<std::string, std::string> own_templates(const std::filesystem::path& directory) {
+  std::map<std::string, std::string> digests;
+  for (const Section& section : recipe()) {
+    const std::string name = fmt::format("{}.md", section.file);
+    if (!directory.empty() && std::filesystem::exists(directory / name)) {
+      digests[name] = sha256_hex(read_file(directory / name, kMaxTemplateBytes));
+    }
+  }
+  return digests;
 }
 
 std::vector<SectionText> PromptTemplates::sections(const ProposalContext& context) const {

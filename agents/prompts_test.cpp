@@ -1,5 +1,6 @@
 #include "agents/prompts.h"
 #include "agents/reply.h"
+#include "base/digest.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "tasks/plan/kernel_file.h"
@@ -327,6 +328,10 @@ TEST(Prompts, TemplatesAreOverriddenFileByFile) {
   const auto messages = PromptTemplates(directory.path()).proposal(context_for(task));
   EXPECT_THAT(messages[2].text, HasSubstr("My question. Write a correct kernel"));
   EXPECT_THAT(messages[1].text, StartsWith("# Task"));
+  const auto own = own_templates(directory.path());
+  ASSERT_EQ(own.size(), 1U);
+  EXPECT_EQ(own.at("question_improve.md"), sha256_hex("My question. {{advice}}\n"));
+  EXPECT_TRUE(own_templates({}).empty());
 }
 
 TEST(Prompts, CutADetailOfTheHistoryBetweenWords) {

@@ -41,9 +41,9 @@ TextTemplate::TextTemplate(std::string text, const std::string& file,
       const auto begin = text_.begin();
       const auto line =
           1 + std::count(begin, begin + static_cast<std::ptrdiff_t>(found.begin), '\n');
-      throw Error(fmt::format("{}:{}: unknown placeholder {{{{{}}}}}{}", file, line, found.name,
-                              suggestion(found.name, names)),
-                  "correct the template, or remove it to use the built-in one");
+      throw UsageError(fmt::format("{}:{}: unknown placeholder {{{{{}}}}}{}", file, line,
+                                   found.name, suggestion(found.name, names)),
+                       "correct the template, or remove it to use the built-in one");
     }
   }
 }

@@ -11,7 +11,7 @@ namespace winnow::agents {
 class TextTemplate {
 public:
   TextTemplate() = default;
-  /// Throws Error with file:line for a placeholder that is not in `names`.
+  /// Throws UsageError with file:line for a placeholder that is not in `names`.
   TextTemplate(std::string text, const std::string& file, const std::vector<std::string>& names);
   /// `values` has a value for every name that the constructor got. Placeholders inside a value are
   /// not expanded. Line ends at the end of a value are removed, because the template has its own.

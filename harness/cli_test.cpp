@@ -2,9 +2,11 @@
 #include "base/text.h"
 #include "evaluators/workers.h"
 #include "harness/cli.h"
+#include "harness/config/config.h"
 #include "harness/exit_codes.h"
 #include "harness/report/terminal.h"
 #include "store/run_store.h"
+#include "tasks/task.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -186,6 +188,72 @@ TEST(Cli, AnUnfilledTaskIsRefusedBeforeARunBegins) {
   EXPECT_EQ(refused.code, 2);
   EXPECT_THAT(refused.err, HasSubstr((folder / "reference.py:").string()));
   EXPECT_FALSE(std::filesystem::exists(file));
+}
+
+/// A folder of prompt templates with a mistake.
+void write_bad_template(const std::filesystem::path& folder) {
+  std::filesystem::create_directory(folder);
+  write_file_atomic(folder / "question_improve.md", "Mine.\n{{advise}}\n");
+}
+
+TEST(Cli, AMistakeInATemplateIsFoundBeforeARunBegins) {
+  const TemporaryDirectory directory("cli-test");
+  const std::filesystem::path prompts = directory.path() / "prompts";
+  write_bad_template(prompts);
+  const std::string file = (directory.path() / "a.db").string();
+  const std::string setting = "prompts.directory=" + prompts.string();
+  for (const std::vector<std::string>& begin : std::vector<std::vector<std::string>>{
+           {"run", "quickstart", "--task", "axpy"},
+           {"bench", "smoke", "--config", "quickstart"},
+           {"batch", "export", "quickstart", "-o", (directory.path() / "r.jsonl").string()}}) {
+    std::vector<std::string> words = begin;
+    words.insert(words.end(), {"--device", "cpu", "--store", file, "--set", setting});
+    const Output refused = run(words);
+    EXPECT_EQ(refused.code, 2) << begin.front();
+    EXPECT_THAT(refused.err, HasSubstr("question_improve.md:2: unknown placeholder {{advise}}"));
+    EXPECT_FALSE(std::filesystem::exists(file)) << begin.front();
+  }
+}
+
+TEST(Cli, AMistakeInATemplateChangesNoRunThatIsResumed) {
+  const TemporaryDirectory directory("cli-test");
+  const std::string file = (directory.path() / "a.db").string();
+  RunConfig config;
+  config.prompts = (directory.path() / "prompts").string();
+  config.tasks = {"axpy"};
+  {
+    store::RunStore store(file, store::RunStore::Mode::ReadWrite);
+    const store::RowId id =
+        store.create_run("mine", config_to_json(config), nlohmann::json::object());
+    store.set_run_status(id, "interrupted");
+  }
+  write_bad_template(config.prompts);
+  const Output refused = run({"resume", "mine", "--store", file, "--trust-store"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("question_improve.md:2: unknown placeholder"));
+  const store::RunStore store(file, store::RunStore::Mode::ReadOnly);
+  EXPECT_EQ(store.runs().front().status, "interrupted");
+}
+
+TEST(Cli, ARunIsNotResumedWithOtherTemplates) {
+  const TemporaryDirectory directory("cli-test");
+  const std::string file = (directory.path() / "a.db").string();
+  RunConfig config;
+  config.prompts = (directory.path() / "prompts").string();
+  config.tasks = {"axpy"};
+  std::filesystem::create_directory(config.prompts);
+  const tasks::Task task = tasks::find_task(tasks::find_catalogue(), "axpy");
+  {
+    store::RunStore store(file, store::RunStore::Mode::ReadWrite);
+    nlohmann::json stored = config_to_json(config);
+    stored["resolved"] = {{"tasks", {{"axpy", task.digest}}},
+                          {"prompts", nlohmann::json::object()}};
+    store.set_run_status(store.create_run("mine", stored, nlohmann::json::object()), "interrupted");
+  }
+  write_file_atomic(std::filesystem::path(config.prompts) / "question_improve.md", "Other.\n");
+  const Output refused = run({"resume", "mine", "--store", file, "--trust-store"});
+  EXPECT_EQ(refused.code, 2) << refused.out;
+  EXPECT_THAT(refused.err, HasSubstr("have changed since run 'mine' began"));
 }
 
 TEST(Cli, ItsReferenceNamesEveryCommandAndOption) {

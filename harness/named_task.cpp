@@ -4,6 +4,7 @@
 #include "base/text/shell_word.h"
 #include "harness/command_store.h"
 #include "store/task_folders.h"
+#include "tasks/reference_check.h"
 #include "tasks/task_word.h"
 
 #include <filesystem>
@@ -37,20 +38,14 @@ tasks::Task load_remembered(const std::string& name, const std::string& folder) 
   return tasks::load_task(folder);
 }
 
-/// The folders that the command line has named, by the task's name.
-std::map<std::string, std::string>& given_folders() {
-  static std::map<std::string, std::string> folders;
-  return folders;
+tasks::Task checked(tasks::Task task, TaskUse use) {
+  if (use == TaskUse::Judge) {
+    tasks::check_reference(task);
+  }
+  return task;
 }
 
-} // namespace
-
-tasks::Task named_task(const std::string& name, const std::string& store) {
-  CommandStore read(store);
-  return named_task(name, read);
-}
-
-tasks::Task named_task(const std::string& name, CommandStore& store) {
+tasks::Task found_task(const std::string& name, CommandStore& store) {
   try {
     return tasks::find_task(tasks::find_catalogue(), name);
   } catch (const UsageError&) {
@@ -63,28 +58,48 @@ tasks::Task named_task(const std::string& name, CommandStore& store) {
   }
 }
 
+/// The folders that the command line has named, by the task's name.
+std::map<std::string, std::string>& given_folders() {
+  static std::map<std::string, std::string> folders;
+  return folders;
+}
+
+} // namespace
+
+tasks::Task named_task(const std::string& name, CommandStore& store, TaskUse use) {
+  return checked(found_task(name, store), use);
+}
+
+tasks::Task named_task(const std::string& name, const std::string& store, TaskUse use) {
+  CommandStore read(store);
+  return named_task(name, read, use);
+}
+
 std::vector<tasks::Task> named_tasks(const std::vector<std::string>& names,
                                      const std::string& store) {
-  if (names.empty()) {
-    return tasks::find_tasks(tasks::find_catalogue(), {});
-  }
   std::vector<tasks::Task> tasks;
+  if (names.empty()) {
+    for (tasks::Task& task : tasks::find_tasks(tasks::find_catalogue(), {})) {
+      tasks.push_back(checked(std::move(task), TaskUse::Judge));
+    }
+  }
   for (const std::string& name : names) {
     tasks.push_back(named_task(name, store));
   }
   return tasks;
 }
 
-tasks::Task task_of_store(const store::RunStore& store, const std::string& name) {
+tasks::Task task_of_store(const store::RunStore& store, const std::string& name, TaskUse use) {
   std::error_code ignored;
   if (const auto given = given_folders().find(name);
       given != given_folders().end() &&
       fs::exists(fs::path(given->second) / "task.toml", ignored)) {
-    return tasks::load_task(given->second);
+    return checked(tasks::load_task(given->second), use);
   }
   const std::string folder = store::task_folder(store, name);
-  return folder.empty() ? tasks::find_listed_task(tasks::find_catalogue(), name)
-                        : load_remembered(name, folder);
+  return checked(folder.empty() ? tasks::find_listed_task(tasks::find_catalogue(), name)
+                                : load_remembered(name, folder),
+                 use);
 }
 
 std::string word_of_store(const store::RunStore& store, const std::string& name) {

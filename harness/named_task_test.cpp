@@ -118,6 +118,36 @@ TEST_F(NamedTask, FiltersTakeAFolder) {
   EXPECT_EQ(code_, 0) << err_;
 }
 
+TEST_F(NamedTask, IsRefusedByWhateverJudgesUntilItIsFilledIn) {
+  const std::string task = folder_.string(), kernel = (folder_ / "baseline.cu").string();
+  const std::vector<std::vector<std::string>> judging{
+      {"eval", task, kernel},
+      {"eval", task, kernel, "--compile-only"},
+      {"race", task, kernel, kernel},
+      {"profile", task, kernel},
+      {"tune", task, kernel},
+      {"tasks", "selftest", task},
+      {"tasks", "selftest", task, "--write-golden"},
+      {"baseline", "torch", task},
+      {"baseline", "table", task},
+      {"baseline", "gpus", task},
+      {"serve", "--judge", "--store", store_, "--task", task, "--bind", "127.0.0.1:0"},
+      {"run", "quickstart", "--task", task, "--device", "cpu", "--store", store_}};
+  const std::string python = read_file(folder_ / "reference.py", 1U << 20U);
+  for (const std::string& text :
+       {python + "# TO DO: the sizes\n", std::string("class Model: pass\n")}) {
+    write_file_atomic(folder_ / "reference.py", text);
+    for (const std::vector<std::string>& command : judging) {
+      output(command);
+      EXPECT_EQ(code_, 2) << command.front() << ": " << err_;
+      EXPECT_THAT(err_, HasSubstr((folder_ / "reference.py:").string())) << command.front();
+    }
+    EXPECT_THROW(task_of_store({store_, store::RunStore::Mode::ReadOnly}, "own_axpy"), UsageError);
+    EXPECT_THAT(output({"tasks", "show", task}), HasSubstr("own_axpy")) << err_;
+    EXPECT_THAT(output({"tasks", "template", task}), HasSubstr("winnow eval")) << err_;
+  }
+}
+
 TEST_F(NamedTask, CommandsWithoutAStoreLookIntoTheUsualOne) {
   setenv("WINNOW_STORE", store_.c_str(), 1);
   EXPECT_THAT(output({"tasks", "show", "own_axpy"}), HasSubstr("own_axpy")) << err_;

@@ -28,11 +28,6 @@ std::string plural(std::int64_t count, const std::string& name) {
   return fmt::format("{} {}{}", count, name, count == 1 ? "" : "s");
 }
 
-std::string author_of(const std::string& model, const std::string& origin, const std::string& run) {
-  return author_at(
-      {{"model", model.empty() ? json() : json(model)}, {"origin", origin}, {"run", run}});
-}
-
 std::string times_as_fast(double speedup, const std::string& rival, const tasks::Bounds& bounds) {
   return fmt::format("{:.2f}x as fast as {} ", speedup, rival) +
          (bounds.known() ? fmt::format("(95 %: {:.2f}-{:.2f})", bounds.low, bounds.high)
@@ -49,8 +44,7 @@ std::string ship_answer(const BoardSummary& board) {
   }
   const std::string parameters =
       parameters_at({{"parameters", json::parse(leader.parameters, nullptr, false)}});
-  return fmt::format("candidate {} by {}{}", leader.candidate,
-                     author_of(leader.model, leader.origin, leader.run_name),
+  return fmt::format("candidate {} by {}{}", leader.candidate, leader.author,
                      parameters.empty() ? "" : ", " + parameters);
 }
 
@@ -214,6 +208,8 @@ json left_out_json(const LeftOutKernel& kernel) {
           {"run", kernel.run_name},
           {"origin", kernel.origin},
           {"model", value_or_null(kernel.model)},
+          {"author", kernel.author},
+          {"task_note", kernel.task_note},
           {"digest", kernel.digest},
           {"parameters", json::parse(kernel.parameters, nullptr, false)},
           {"speedup", value_or_null(kernel.speedup)},
@@ -222,8 +218,7 @@ json left_out_json(const LeftOutKernel& kernel) {
           {"speedup_versus", kernel.speedup_versus},
           {"reason", kernel.reason},
           {"of", kernel.of},
-          {"note", fmt::format("candidate {} by {}{}: {}", kernel.candidate,
-                               author_of(kernel.model, kernel.origin, kernel.run_name),
+          {"note", fmt::format("candidate {} by {}{}: {}", kernel.candidate, kernel.author,
                                kernel.speedup > 0
                                    ? ", " + times_as_fast(kernel.speedup, kernel.speedup_versus,
                                                           kernel.speedup_bounds)

@@ -4,11 +4,16 @@
 
 #include "base/text.h"
 #include "base/text/shell_word.h"
+#include "store/author.h"
 #include "store/database.h"
+#include "store/device_seconds.h"
 #include "store/leaderboard_format.h"
+#include "store/revision_note.h"
 #include "store/row_columns.h"
+#include "tasks/known_limit.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <span>
 
@@ -42,18 +47,18 @@ constexpr const char* kCalls =
     "JOIN model_calls AS m ON m.run_id = c.run_id AND m.task_id = c.task_id AND m.id <= c.call_id "
     "JOIN call_costs AS x ON x.call_id = m.id WHERE c.id = ?";
 
-/// Up to the first full evaluation of the kernel, because another evaluator may judge it later.
-constexpr const char* kDeviceSeconds =
-    "SELECT total(v.seconds) AS seconds FROM candidates AS c "
-    "JOIN candidates AS o ON o.run_id = c.run_id AND o.task_id = c.task_id "
-    "JOIN evaluations AS v ON v.candidate_id = o.id WHERE c.id = ?1 AND v.id <= "
-    "(SELECT min(f.id) FROM evaluations AS f WHERE f.candidate_id = ?1 AND f.kernel = ?2 "
-    "AND coalesce(f.turns, 0) = 0)";
+/// The first full evaluation of the kernel, because another evaluator may judge it later.
+constexpr const char* kFirstJudged =
+    "SELECT c.run_id, c.task_id, (SELECT min(f.id) FROM evaluations AS f "
+    "WHERE f.candidate_id = c.id AND f.kernel = ?2 AND coalesce(f.turns, 0) = 0) AS evaluation "
+    "FROM candidates AS c WHERE c.id = ?1";
 
-constexpr const char* kLeftOut =
+const std::string kLeftOut =
     "SELECT t.name AS task, t.digest AS task_digest, e.device, e.device_name, e.evaluator_version, "
     "c.id AS candidate, c.run_id AS run, r.name AS run_name, c.origin, "
-    "coalesce(m.model, '') AS model, k.digest, v.parameters, e.speedup, e.speedup_low, "
+    "coalesce(m.model, '') AS model, " +
+    author_sql({"m.model", "c.origin", "c.run_id", "r.name", "k.digest"}) +
+    " AS author, k.digest, v.parameters, e.speedup, e.speedup_low, "
     "e.speedup_high, substr(t.baseline_source, 1, 1) AS begin_of_baseline, count(*) OVER board AS "
     "total, row_number() OVER (board ORDER BY "
     "coalesce(e.speedup, 0) DESC, c.id) AS place FROM evaluations AS e "
@@ -78,6 +83,15 @@ constexpr const char* kLeftOut =
 constexpr const char* kSlowElsewhere =
     "not promoted: on hidden shapes it is more than 10 % slower than the kernel to beat, which is "
     "the best one of that time or the baseline";
+
+/// For a shell of this user. A page that leaves the machine need not name the user.
+std::string path_word(const std::string& path) {
+  const char* home = std::getenv("HOME");
+  const std::string begin = home == nullptr || *home == '\0' ? "" : std::string(home) + "/";
+  return begin.empty() || begin == "//" || !path.starts_with(begin)
+             ? shell_word(path)
+             : "~/" + shell_word(path.substr(begin.size()));
+}
 
 class FactsReader {
 public:
@@ -124,11 +138,13 @@ public:
                                         "ORDER BY task, device, device_name, task_digest, place",
                                         kLeftOut));
     select.bind(query_.run, query_.task, query_.device, most);
+    const RevisionNotes revisions(database_);
     std::vector<LeftOutKernel> kernels;
     while (select.next()) {
       LeftOutKernel& kernel = kernels.emplace_back();
       WINNOW_READ_COLUMNS(select, kernel, task, task_digest, device, device_name, evaluator_version,
-                          candidate, run, run_name, origin, model, digest);
+                          candidate, run, run_name, origin, model, author, digest);
+      kernel.task_note = revisions.note(kernel.task, kernel.task_digest);
       kernel.parameters = select.json_text("parameters");
       kernel.speedup = select.real_or_zero("speedup");
       kernel.speedup_bounds = read_bounds(select, "speedup");
@@ -141,7 +157,7 @@ public:
 
 private:
   std::string store_word() const {
-    return shell_word(store_name_.empty() ? database_.path().string() : store_name_);
+    return store_name_.empty() ? path_word(database_.path().string()) : shell_word(store_name_);
   }
 
   std::string final_command(const LeaderboardRow& row) const {
@@ -157,14 +173,16 @@ private:
   }
 
   void set_light(BoardSummary& board) const {
+    board.bound = tasks::why_no_limit(board.device);
+    if (!board.bound.empty()) {
+      return;
+    }
     Query select(database_, kLight);
     if (select.bind(board.leader.evaluation).next()) {
       board.of_light = select.real_or_zero("fraction");
       board.bound = select.text("bound");
     } else {
-      board.bound = board.device == "cpu" ? "Winnow runs CUDA C++ on fibers on a CPU, so a share "
-                                            "of the CPU's limit would say nothing"
-                                          : "the store has no profile of this kernel";
+      board.bound = "the store has no profile of this kernel";
     }
   }
 
@@ -191,9 +209,10 @@ private:
     calls.bind(row.candidate).next();
     WINNOW_READ_COLUMNS(calls, cost, calls, calls_from_record, calls_without_price, dollars,
                         estimated_dollars);
-    Query seconds(database_, kDeviceSeconds);
-    seconds.bind(row.candidate, row.kernel).next();
-    cost.device_seconds = seconds.real_or_zero("seconds");
+    Query judged(database_, kFirstJudged);
+    judged.bind(row.candidate, row.kernel).next();
+    cost.device_seconds = device_seconds(database_, judged.integer("run_id"),
+                                         judged.integer("task_id"), judged.integer("evaluation"));
     return cost;
   }
 

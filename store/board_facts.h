@@ -43,7 +43,8 @@ struct LeftOutKernel {
   std::string task, task_digest, device, device_name;
   std::int64_t evaluator_version = 0;
   RowId candidate = 0, run = 0;
-  std::string run_name, origin, model, digest;
+  std::string run_name, origin, model, author, digest;
+  std::string task_note;  ///< RevisionNotes::note()
   std::string parameters; ///< a JSON object
   double speedup = 0;     ///< 0: not timed
   tasks::Bounds speedup_bounds;
@@ -61,7 +62,8 @@ struct BoardFacts {
 };
 
 /// `rows`: what store.leaderboard(query) returned. Commands name the store `store_name`; empty: by
-/// its path. Of the kernels that are left out it has query.top for each task and device; 0: all.
+/// its path, as the user gave it. Of the kernels that are left out it has query.top for each task
+/// and device; 0: all.
 BoardFacts board_facts(const RunStore& store, const LeaderboardQuery& query,
                        const std::vector<LeaderboardRow>& rows, const std::string& store_name = {});
 

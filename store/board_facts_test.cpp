@@ -3,6 +3,9 @@
 #include "store/board_facts.h"
 #include "store/export.h"
 #include "store/test_store.h"
+#include "tasks/known_limit.h"
+
+#include <cstdlib>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -90,16 +93,34 @@ TEST(BoardFacts, ABoardWithoutAFinalSaysSoAndOffersTheCommand) {
               HasSubstr("--device cpu --run first --store"));
 }
 
-TEST(BoardFacts, WhatLeavesTheMachineNamesNoFolder) {
+TEST(BoardFacts, CommandsNameTheStoreSoThatTheyWorkWhereTheUserIs) {
   FactsStore t;
   t.add("a", "1", {correct_evaluation(2)});
   const std::string folder = t.directory.path().string();
-  for (const std::string& text :
-       {export_run(t.store, {}, Format::Json), export_run(t.store, {}, Format::Markdown),
-        board_page(t.store, {})}) {
-    EXPECT_THAT(text, HasSubstr("winnow reverify --task axpy --device cpu --store store.db"));
-    EXPECT_THAT(text, Not(HasSubstr(folder)));
-  }
+  BoardOptions options;
+  options.names_folder = true;
+  const auto ends = [&](const std::string& store) {
+    for (const std::string& text :
+         {export_run(t.store, {}, Format::Json), export_run(t.store, {}, Format::Markdown),
+          board_page(t.store, options), t.text(Format::Table)}) {
+      EXPECT_THAT(text, HasSubstr("winnow reverify --task axpy --device cpu --store " + store));
+      EXPECT_THAT(text, HasSubstr("winnow export kernel 1 axpy-1 --store " + store));
+    }
+  };
+  ends(folder + "/store.db");
+  const char* home = std::getenv("HOME");
+  const std::string before = home == nullptr ? "" : home;
+  setenv("HOME", folder.c_str(), 1);
+  ends("~/store.db");
+  setenv("HOME", before.c_str(), 1);
+}
+
+TEST(BoardFacts, APageForOtherMachinesNamesNoFolder) {
+  FactsStore t;
+  t.add("a", "1", {correct_evaluation(2)});
+  const std::string page = board_page(t.store, {});
+  EXPECT_THAT(page, HasSubstr("winnow reverify --task axpy --device cpu --store store.db"));
+  EXPECT_THAT(page, Not(HasSubstr(t.directory.path().string())));
 }
 
 TEST(BoardFacts, ABoardWithAFinalSaysWhen) {
@@ -207,6 +228,7 @@ TEST(BoardFacts, TheLimitIsTheLeastShareAtASearchShape) {
   FactsStore t;
   EXPECT_THAT(t.facts().summaries, IsEmpty());
   tasks::Evaluation profiled = correct_evaluation(2);
+  profiled.device = "cuda";
   profiled.profile =
       R"([{"shape_id":"search/0","speed_of_light":{"fraction":0.8,"bound":"DRAM's peak"}},
           {"shape_id":"search/1","speed_of_light":{"fraction":0.5,"bound":"L2's peak"}},
@@ -215,6 +237,17 @@ TEST(BoardFacts, TheLimitIsTheLeastShareAtASearchShape) {
   const BoardSummary board = t.facts().summaries.at(0);
   EXPECT_EQ(board.of_light, 0.5);
   EXPECT_THAT(answer(board, "limit"), AllOf(HasSubstr("50 %"), HasSubstr("L2's peak")));
+}
+
+TEST(BoardFacts, ALimitOfTheCpuIsNotKnownWhateverAnEarlierVersionStored) {
+  FactsStore t;
+  tasks::Evaluation profiled = correct_evaluation(2);
+  profiled.profile =
+      R"([{"shape_id":"search/0","speed_of_light":{"fraction":0.8,"bound":"DRAM's peak"}}])";
+  t.add("a", "1", {profiled});
+  const BoardSummary board = t.facts().summaries.at(0);
+  EXPECT_EQ(board.of_light, 0);
+  EXPECT_EQ(board.bound, tasks::why_no_limit("cpu"));
 }
 
 TEST(BoardFacts, ABaselineIsNothingToShip) {

@@ -276,6 +276,12 @@ private:
   const std::size_t columns_;
 };
 
+/// Of a board of an old revision of its task.
+std::string note_text(const json& row, const Lines& lines) {
+  const std::string note = text_at(row, "task_note");
+  return note.empty() ? "" : lines.below(note);
+}
+
 bool is_of_board(const json& fact, const json& row) {
   return same_fields(fact, row,
                      {"task", "task_digest", "device", "device_name", "evaluator_version"});
@@ -315,6 +321,7 @@ std::string boards_without_ranks(const json& board, const Lines& lines, Format f
     }
     last = &kernel;
     text += "\n" + lines.heading(group_heading(kernel) + ": no kernel has a rank");
+    text += note_text(kernel, lines);
     text += left_out_text(kernel, board, lines) + (format == Format::Markdown ? "\n" : "");
   }
   return text;
@@ -354,6 +361,7 @@ std::string board_text(const json& board, Format format, std::size_t columns) {
     const Board shown = board_of(group);
     text += text.empty() ? "" : "\n";
     text += lines.heading(group_heading(first) + group_note(groups, first) + shown.title);
+    text += note_text(first, lines);
     const auto shapes = first.at("shapes").get<std::vector<std::string>>();
     text += shapes.empty() ? "" : lines.below("shapes: " + join(shapes, "; "));
     const auto flags = first.at("task_flags").get<std::vector<std::string>>();

@@ -3,6 +3,7 @@
 
 #include "base/json_dump.h"
 #include "store/json_table.h"
+#include "store/revision_note.h"
 #include "store/row_columns.h"
 #include "store/run_store_state.h"
 
@@ -24,6 +25,7 @@ void read_facts(const Database& database, CandidateRecord& record) {
   record.run = query.integer("run_id");
   record.run_name = query.text("run");
   record.task_digest = query.text("task_digest");
+  record.task_note = RevisionNotes(database).note(record.state.row.task, record.task_digest);
   record.lines = query.integer("lines");
   if (const auto facts = nlohmann::json::parse(query.text("device_facts"), nullptr, false);
       facts.is_object()) {

@@ -2,6 +2,7 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "store/author.h"
 #include "store/candidate_without_samples.h"
 #include "store/evaluation_rows.h"
 #include "store/run_store_state.h"
@@ -13,11 +14,13 @@
 namespace winnow::store {
 namespace {
 
-constexpr const char* kSelectCandidates =
+const std::string kSelectCandidates =
     "SELECT c.id, t.name AS task, c.call_key, c.parent_id, c.origin, k.text, k.digest, "
     "c.created_at, substr(t.baseline_source, 1, 1) AS begin_of_baseline, m.model, CASE WHEN "
-    "m.served_from IS NULL THEN m.dollars ELSE 0.0 END AS dollars "
-    "FROM candidates AS c JOIN tasks AS t ON t.id = c.task_id "
+    "m.served_from IS NULL THEN m.dollars ELSE 0.0 END AS dollars, " +
+    author_sql({"m.model", "c.origin", "c.run_id", "r.name", "k.digest"}) +
+    " AS author FROM candidates AS c JOIN runs AS r ON r.id = c.run_id JOIN tasks AS t ON t.id = "
+    "c.task_id "
     "JOIN kernel_files AS k ON k.id = c.kernel_file_id "
     "LEFT JOIN model_calls AS m ON m.id = c.call_id ";
 
@@ -32,6 +35,7 @@ CandidateRow read_candidate(const Query& query) {
   row.digest = query.text("digest");
   row.created_at = query.text("created_at");
   row.model = query.text("model");
+  row.author = query.text("author");
   row.dollars = query.optional_real("dollars");
   row.speedup_versus = tasks::speedup_versus(query.text("begin_of_baseline"));
   return row;
@@ -172,7 +176,7 @@ std::vector<CandidateState> RunStore::candidates(RowId run) const {
   return database.read([&] {
     auto evaluations = evaluations_of_run(database, run);
     std::vector<CandidateState> states;
-    Query query(database, kSelectCandidates + std::string("WHERE c.run_id = ? ORDER BY c.id"));
+    Query query(database, kSelectCandidates + "WHERE c.run_id = ? ORDER BY c.id");
     query.bind(run);
     while (query.next()) {
       CandidateState& state = states.emplace_back();
@@ -195,7 +199,7 @@ bool RunStore::has_file(RowId run, RowId task, std::string_view digest) const {
 CandidateRow RunStore::candidate(RowId id) const {
   Database& database = state_->database;
   return database.read([&] {
-    Query query(database, kSelectCandidates + std::string("WHERE c.id = ?"));
+    Query query(database, kSelectCandidates + "WHERE c.id = ?");
     if (!query.bind(id).next()) {
       throw no_candidate(database, id);
     }

@@ -71,6 +71,7 @@ json candidate_json(const RunRow& run, const CandidateState& state, const Leader
           {"task", row.task},
           {"origin", row.origin},
           {"model", text_or_null(row.model)},
+          {"author", row.author},
           {"call_key", text_or_null(row.call_key)},
           {"parent_id", row.parent_id == 0 ? json(nullptr) : json(row.parent_id)},
           {"created_at", row.created_at},
@@ -176,18 +177,10 @@ void add_sittings(const RunStore& store, const LeaderboardQuery& query, json& do
   }
 }
 
-/// The folder of the store stays on this machine.
-std::string file_name(const RunStore& store) {
-  std::string name;
-  store.read(
-      [&](const Database& database) { name = to_valid_utf8(database.path().filename().string()); });
-  return name;
-}
-
 /// The document of an export. All of it may leave the machine.
 json export_document(const RunStore& store, const LeaderboardQuery& query) {
   const std::vector<LeaderboardRow> rows = store.leaderboard(query);
-  json board = leaderboard_json(rows, board_facts(store, query, rows, file_name(store)));
+  json board = leaderboard_json(rows, board_facts(store, query, rows));
   json document{{"schema", "winnow.export"},
                 {"version", 2},
                 {"runs", json::array()},

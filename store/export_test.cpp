@@ -31,7 +31,7 @@ LeaderboardRow sample_row() {
   row.run = 1;
   row.run_name = "first";
   row.origin = "model";
-  row.model = "modèle";
+  row.model = row.author = "modèle";
   row.parameters = R"({"BLOCK":128,"VEC":4})";
   row.speedup = 2.3456;
   row.score_ns = 412345;
@@ -138,7 +138,7 @@ TEST(TextTable, IsSplitWhereItMayBe) {
 TEST(FormatLeaderboard, TableGroupsByTaskAndDevice) {
   LeaderboardRow second = sample_row();
   second.rank = 2;
-  second.origin = "baseline";
+  second.origin = second.author = "baseline";
   second.model = "";
   second.parameters = "{}";
   second.speedup = 1;

@@ -43,8 +43,7 @@ std::string parameters_at(const json& document) {
 }
 
 std::string author_at(const json& document) {
-  const std::string model = text_at(document, "model"), origin = text_at(document, "origin");
-  return !model.empty() ? model : origin == "person" ? text_at(document, "run") : origin;
+  return text_at(document, "author");
 }
 
 std::string minute_text(std::string time) {

@@ -2,6 +2,8 @@
 // eligibility and ranks.
 #include "base/error.h"
 #include "base/text.h"
+#include "store/author.h"
+#include "store/revision_note.h"
 #include "store/row_columns.h"
 #include "store/run_store_state.h"
 
@@ -33,9 +35,9 @@ std::vector<RowId> select_groups(const Database& database, const LeaderboardQuer
 LeaderboardRow read_row(const Query& query) {
   LeaderboardRow row;
   WINNOW_READ_COLUMNS(query, row, task, device, device_name, rank, speedup, score_ns, origin, model,
-                      isolation, digest, lines, evaluated_at, evaluator_version, task_digest,
-                      task_flags, findings, dollars, unranked, shapes, flag, held_out_speedup,
-                      kernel, comparable);
+                      author, isolation, digest, lines, evaluated_at, evaluator_version,
+                      task_digest, task_flags, findings, dollars, unranked, shapes, flag,
+                      held_out_speedup, kernel, comparable);
   row.parameters = query.json_text("parameters");
   row.candidate = query.integer("candidate_id");
   row.evaluation = query.integer("evaluation_id");
@@ -46,7 +48,7 @@ LeaderboardRow read_row(const Query& query) {
   return row;
 }
 
-constexpr const char* kSelectRows =
+const std::string kSelectRows =
     "SELECT task, device, device_name, rank, speedup, score_ns, candidate_id, evaluation_id, "
     "run_id, origin, model, parameters, isolation, digest, lines, evaluated_at, evaluator_version, "
     "task_digest, findings, dollars, speedup_low, speedup_high, unranked, run, "
@@ -56,8 +58,9 @@ constexpr const char* kSelectRows =
     "(SELECT substr(t.baseline_source, 1, 1) FROM tasks AS t "
     "WHERE t.name = board.task AND t.digest = board.task_digest) AS begin_of_baseline, "
     "(SELECT json_extract(t.definition, '$.flags') FROM tasks AS t "
-    "WHERE t.name = board.task AND t.digest = board.task_digest) AS task_flags "
-    "FROM ranked_evaluations AS board WHERE ";
+    "WHERE t.name = board.task AND t.digest = board.task_digest) AS task_flags, " +
+    author_sql({"board.model", "board.origin", "board.run_id", "board.run", "board.digest"}) +
+    " AS author FROM ranked_evaluations AS board WHERE ";
 
 /// A kernel with a lower speedup would take most of a sitting's time.
 constexpr double kTooSlow = 1.0 / 10;
@@ -108,10 +111,14 @@ std::vector<LeaderboardRow> RunStore::leaderboard(const LeaderboardQuery& query)
     // No ORDER BY: the view ranks a group in index order, so LIMIT ends the work after the shown
     // rows. A test compares the result with the sorted view. The views leaderboard and
     // run_leaderboard cannot end early, because `tied` needs all ranks of a group.
-    Query select(database, kSelectRows + std::string("group_id = ? LIMIT ?"));
+    Query select(database, kSelectRows + "group_id = ? LIMIT ?");
     std::vector<LeaderboardRow> rows;
+    const RevisionNotes revisions(database);
     for (const RowId group : select_groups(database, query, run)) {
       std::vector<LeaderboardRow> of_group = read_group(select, group, query.top);
+      for (LeaderboardRow& row : of_group) {
+        row.task_note = revisions.note(row.task, row.task_digest);
+      }
       std::move(of_group.begin(), of_group.end(), std::back_inserter(rows));
     }
     return rows;

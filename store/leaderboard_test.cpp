@@ -1,4 +1,9 @@
+#include "base/digest.h"
 #include "base/error.h"
+#include "store/board/board.h"
+#include "store/board_facts.h"
+#include "store/candidate_record.h"
+#include "store/export.h"
 #include "store/run_store.h"
 #include "store/test_store.h"
 
@@ -51,6 +56,84 @@ tasks::Evaluation between(double low, double speedup, double high) {
 LeaderboardQuery query_of(const std::string& task, const std::string& device,
                           const std::string& run, std::int64_t top = 10) {
   return {.task = task, .device = device, .run = run, .top = top};
+}
+
+TEST(Leaderboard, NamesTheAuthorOfEachKernel) {
+  TestStore t;
+  const auto add = [&](const char* run, const nlohmann::json& config, const std::string& text) {
+    CandidateRow row;
+    row.origin = "person";
+    row.text = text;
+    const RowId id = t.store.add_candidate(
+        t.store.create_run(run, config, nlohmann::json::object()), t.task, row);
+    tasks::Evaluation evaluation = correct_evaluation(2);
+    evaluation.promoted = text != "left out";
+    t.store.add_evaluations(id, {evaluation});
+    EXPECT_EQ(t.store.candidate(id).author, t.store.candidate_state(id).row.author);
+    return t.store.candidate(id).author;
+  };
+  const nlohmann::json seeds{{sha256_hex("a seed"), "mine.cu"}, {sha256_hex("left out"), "b.cu"}};
+  EXPECT_EQ(add("a search", {{"resolved", {{"seeds", seeds}}}}, "a seed"), "mine.cu");
+  EXPECT_EQ(add("another", {{"resolved", {{"seeds", seeds}}}}, "left out"), "b.cu");
+  EXPECT_EQ(add("alice", {{"kind", "person"}}, "of alice"), "alice");
+  t.add("", "the baseline", {correct_evaluation(1)});
+  std::vector<std::string> authors;
+  for (const LeaderboardRow& row : t.store.leaderboard({})) {
+    authors.push_back(row.author);
+  }
+  EXPECT_THAT(authors, ElementsAre("mine.cu", "alice", "baseline"));
+  const BoardFacts facts = board_facts(t.store, {}, t.store.leaderboard({}));
+  ASSERT_EQ(facts.left_out.size(), 1U);
+  EXPECT_EQ(facts.left_out[0].author, "b.cu");
+  EXPECT_THAT(format_leaderboard(t.store.leaderboard({}), Format::Table, facts, 0),
+              ::testing::AllOf(HasSubstr("mine.cu"), HasSubstr("candidate 2 by b.cu")));
+}
+
+struct RevisedStore : TestStore {
+  RowId add_to(const std::string& digest, const std::string& text, bool promoted = true) {
+    tasks::Task revised = testing::sample_task();
+    revised.digest = digest;
+    CandidateRow row;
+    row.origin = "baseline";
+    row.text = text;
+    const RowId id = store.add_candidate(run, store.add_task(revised), row);
+    tasks::Evaluation evaluation = correct_evaluation(2);
+    evaluation.promoted = promoted;
+    store.add_evaluations(id, {evaluation});
+    return id;
+  }
+  std::string text(Format format) const {
+    const auto rows = store.leaderboard({});
+    return format_leaderboard(rows, format, board_facts(store, {}, rows), 0);
+  }
+};
+
+constexpr const char* kOld = "old: the task has changed; its newest revision in this store is ";
+
+TEST(Leaderboard, ABoardOfAnOldRevisionSaysSoEverywhereInTheSameWords) {
+  RevisedStore t;
+  t.add_to("0123456789", "1");
+  EXPECT_THAT(t.text(Format::Json), ::testing::Not(HasSubstr(kOld)));
+  const RowId newer = t.add_to("abcdef0123456", "2");
+  const std::string note = kOld + std::string("abcdef01");
+  for (const Format format : {Format::Table, Format::Markdown, Format::Json, Format::Csv}) {
+    EXPECT_THAT(t.text(format), HasSubstr(note));
+  }
+  EXPECT_THAT(board_page(t.store, {}), HasSubstr(note));
+  EXPECT_EQ(t.store.candidate_record(newer - 1).task_note, note);
+  for (const LeaderboardRow& row : t.store.leaderboard({})) {
+    EXPECT_EQ(row.task_note, row.task_digest == "0123456789" ? note : "");
+  }
+  t.add_to("0123456789", "3"); // the user has gone back
+  EXPECT_THAT(t.text(Format::Table), HasSubstr(kOld + std::string("01234567")));
+}
+
+TEST(Leaderboard, AnOldRevisionWithoutARankSaysSoToo) {
+  RevisedStore t;
+  t.add_to("0123456789", "1", false);
+  t.add_to("abcdef0123456", "2", false);
+  EXPECT_THAT(t.text(Format::Table), HasSubstr(kOld));
+  EXPECT_THAT(t.text(Format::Json), HasSubstr(kOld));
 }
 
 TEST(Leaderboard, RanksBySpeedupAndTiesShareARank) {

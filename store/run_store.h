@@ -101,6 +101,7 @@ struct CandidateRow {
   std::string digest; ///< sha256 of text
   std::string created_at;
   std::string model;             ///< of its call; set when read
+  std::string author;            ///< author.h; set when read
   std::optional<double> dollars; ///< cost of its call; nullopt: unknown or no call; set when read
   /// tasks::speedup_versus() of the task; set when read.
   std::string speedup_versus = std::string(tasks::kVersusBaseline);
@@ -160,7 +161,7 @@ struct LeaderboardRow {
   std::string flag;
   bool comparable = true; ///< a final may rank it
   RowId candidate = 0, evaluation = 0, run = 0;
-  std::string run_name, origin, model;
+  std::string run_name, origin, model, author;
   std::string parameters; ///< a JSON object: {"BLOCK":128}
   double speedup = 0;     ///< against `speedup_versus`, geometric mean over the search shapes
   std::string speedup_versus = std::string(tasks::kVersusBaseline); ///< tasks::speedup_versus()
@@ -174,6 +175,7 @@ struct LeaderboardRow {
   std::string isolation, digest, evaluated_at;
   std::string kernel;                  ///< tasks::kernel_digest()
   std::string task_digest;             ///< revisions of a task have separate boards
+  std::string task_note;               ///< RevisionNotes::note()
   std::vector<std::string> task_flags; ///< tasks::TaskSource::flags
   std::int64_t lines = 0, evaluator_version = 0;
   std::vector<tasks::Finding> findings; ///< in the machine code

@@ -16,10 +16,7 @@ constexpr const char* kSelectCalls =
     "m.status = 'ok' AND m.served_from IS NULL AND coalesce(m.prompt_tokens, 0) = 0 "
     "AS tokens_unknown, x.paid_dollars AS dollars, x.price_unknown, c.id AS candidate, k.digest, "
     "e.id AS evaluation, "
-    "e.verdict, e.stage, e.device, e.device_name, e.speedup, e.speedup_low, e.speedup_high, "
-    "(SELECT sum(v.seconds) FROM evaluations AS v WHERE v.candidate_id = c.id AND v.asked_by = '' "
-    "AND v.id NOT IN "
-    "(SELECT superseded_by FROM evaluations WHERE superseded_by IS NOT NULL)) AS device_seconds "
+    "e.verdict, e.stage, e.device, e.device_name, e.speedup, e.speedup_low, e.speedup_high "
     "FROM model_calls AS m JOIN call_costs AS x ON x.call_id = m.id "
     "JOIN tasks AS t ON t.id = m.task_id "
     "LEFT JOIN candidates AS c ON c.call_id = m.id "
@@ -67,7 +64,7 @@ std::vector<SuiteCall> suite_calls(const RunStore& store, RowId run) {
       SuiteCall& call = calls.emplace_back();
       WINNOW_READ_COLUMNS(select, call, task, task_digest, model, is_answered, prompt_tokens,
                           completion_tokens, tokens_unknown, dollars, price_unknown, candidate,
-                          digest, device, device_name, speedup, device_seconds);
+                          digest, device, device_name, speedup);
       call.speedup_bounds = read_bounds(select, "speedup");
       if (const RowId evaluation = select.integer("evaluation")) {
         WINNOW_READ_COLUMNS(select, call, verdict, stage);

@@ -24,9 +24,6 @@ struct SuiteCall {
   std::string device, device_name;          ///< empty: not judged
   double speedup = 0;                       ///< 0: not timed
   tasks::Bounds speedup_bounds;
-  /// Of all evaluations of the candidate: to compile, run, compare and time. Evaluations that
-  /// replaced another one later do not count.
-  double device_seconds = 0;
   /// How many times as fast as torch.compile, by the stored times: the geometric mean over the
   /// search shapes. 0: a time is missing.
   double speedup_versus_compiled = 0;

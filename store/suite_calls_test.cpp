@@ -41,7 +41,6 @@ TEST(SuiteCalls, HaveTheEvaluationThatCountsAndTheCost) {
   EXPECT_EQ(calls[0].digest.size(), 64U);
   EXPECT_EQ(calls[1].candidate, 0);
   EXPECT_EQ(calls[1].digest, "");
-  EXPECT_EQ(calls[1].device_seconds, 0);
 }
 
 TEST(SuiteCalls, OfARoleCostMoneyAndAreNoReplies) {
@@ -62,20 +61,6 @@ TEST(SuiteCalls, OfARoleCostMoneyAndAreNoReplies) {
   EXPECT_TRUE(calls[0].tokens_unknown) << "the outcome tells none";
   EXPECT_FALSE(calls[0].is_answered);
   EXPECT_EQ(calls[0].dollars, 0.25);
-}
-
-TEST(SuiteCalls, CountTheSecondsOfTheSearchOnly) {
-  CallStore t;
-  tasks::Evaluation evaluation = correct_evaluation(1.5);
-  evaluation.seconds = 3;
-  t.reply("axpy/0/0", evaluation);
-  tasks::Evaluation trial = evaluation;
-  trial.seconds = 0.5;
-  const RowId candidate = suite_calls(t.store, t.run).at(0).candidate;
-  t.store.add_trials(candidate, {trial, trial}, "", 0);
-  EXPECT_DOUBLE_EQ(suite_calls(t.store, t.run).at(0).device_seconds, 4);
-  t.store.supersede_evaluation(candidate, evaluation);
-  EXPECT_DOUBLE_EQ(suite_calls(t.store, t.run).at(0).device_seconds, 4);
 }
 
 TEST(SuiteCalls, AreComparedWithTheNewestTimesOfTorchCompile) {

@@ -5,6 +5,7 @@
 #include "evaluators/evaluation/profile.h"
 #include "evaluators/timing/physical_floor.h"
 #include "profiling/counters/idle_time.h"
+#include "tasks/known_limit.h"
 #include "tasks/plan/occupancy.h"
 
 #include <algorithm>
@@ -83,9 +84,9 @@ double spill_bytes(const tasks::BuildRecord& build, const std::string& kernel) {
   return bytes;
 }
 
-/// A key of profiling::Ceilings::rates. A CPU has only one key, because it has no tensor units.
-std::string operation_kind(const tasks::Task& task, const std::string& device) {
-  switch (device == "cpu" ? tasks::Precision::F32 : task.tolerance.precision) {
+/// A key of profiling::Ceilings::rates.
+std::string operation_kind(const tasks::Task& task) {
+  switch (task.tolerance.precision) {
   case tasks::Precision::TF32:
     return "tf32_tensor";
   case tasks::Precision::F16:
@@ -103,6 +104,11 @@ std::string operation_kind(const tasks::Task& task, const std::string& device) {
     return "f32";
   }
   return "f32";
+}
+
+profiling::Work work_of(const tasks::Task& task, const tasks::Shape& shape) {
+  const TaskWork stated = stated_work(task, shape);
+  return {stated.read_bytes + stated.written_bytes, stated.operations, operation_kind(task), true};
 }
 
 } // namespace
@@ -188,6 +194,7 @@ ProfiledShape EvaluationRun::profiled(const PlannedCase& planned, const RunCaseR
     facts.launch_overhead_ns = ceilings.launch_overhead_ns;
     add_speed_of_light(planned.shape, ceilings, result.shape);
     facts.speed_of_light = result.shape.speed_of_light;
+    facts.work = work_of(on_device_.task, planned.shape);
   }
   result.shape.findings = profiling::limiter_of(facts);
   return result;
@@ -196,12 +203,12 @@ ProfiledShape EvaluationRun::profiled(const PlannedCase& planned, const RunCaseR
 profiling::SpeedOfLightResult speed_of_light_of(const DeviceReport& device, const tasks::Task& task,
                                                 const tasks::Shape& shape, double time_ns,
                                                 const profiling::Ceilings& ceilings) {
-  const TaskWork stated = stated_work(task, shape);
-  const profiling::Work work{stated.read_bytes + stated.written_bytes, stated.operations,
-                             operation_kind(task, device.kind),
-                             device.kind != "cpu"}; // GPUs: the caches are emptied
-  return profiling::speed_of_light(work, physical_floor(stated, device.facts, ceilings), time_ns,
-                                   ceilings);
+  if (const std::string_view why = tasks::why_no_limit(device.kind); !why.empty()) {
+    return {std::nullopt, std::string(why)};
+  }
+  return profiling::speed_of_light(work_of(task, shape),
+                                   physical_floor(stated_work(task, shape), device.facts, ceilings),
+                                   time_ns, ceilings);
 }
 
 std::optional<double> share_of_speed_of_light(const DeviceReport& device, const tasks::Task& task,

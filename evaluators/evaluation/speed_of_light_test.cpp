@@ -1,6 +1,7 @@
 #include "evaluators/evaluation/evaluator.h"
 #include "evaluators/evaluation/profile.h"
 #include "evaluators/timing/physical_floor.h"
+#include "tasks/known_limit.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +14,7 @@ struct SpeedOfLightShare : testing::Test {
   DeviceReport device;
 
   void SetUp() override {
-    device.kind = "cpu";
+    device.kind = "cuda";
     device.facts.sm_count = 2;
   }
   /// Timed at each search shape, at these multiples of the physical floor.
@@ -40,6 +41,16 @@ TEST_F(SpeedOfLightShare, CountsTheTimeOfAnEmptyLaunchIfItIsKnown) {
   profiling::Ceilings ceilings;
   ceilings.launch_overhead_ns = 1e9; // far more than the floor
   EXPECT_GT(share_of_speed_of_light(device, task, timed_at({2, 2}), ceilings).value(), 1);
+}
+
+TEST_F(SpeedOfLightShare, IsUnknownWhereTheBoardSaysThatTheLimitIs) {
+  const tasks::Evaluation timed = timed_at({2, 2});
+  device.kind = "cpu";
+  EXPECT_FALSE(share_of_speed_of_light(device, task, timed, {}));
+  const tasks::Shape shape = task.shapes_of(tasks::ShapeSet::Search, "cpu").front();
+  const profiling::SpeedOfLightResult speed = speed_of_light_of(device, task, shape, 1e6, {});
+  EXPECT_FALSE(speed.value);
+  EXPECT_EQ(speed.reason, tasks::why_no_limit("cpu"));
 }
 
 TEST_F(SpeedOfLightShare, IsUnknownWithoutTimes) {

@@ -66,13 +66,14 @@ void judge_files(const EvalCommand& command, CommandStore& store, const tasks::T
   request.protocol = protocol;
   const OnInterrupt stop(interrupt, [&] { results.interrupt(); });
   const std::vector<std::string>& files = command.files;
-  std::vector<std::string> digests, texts;
+  std::vector<std::string> names, digests, texts;
   std::size_t added = 0;
   for (std::size_t printed = 0; printed < files.size(); ++printed) {
     for (; added < std::min(files.size(), printed + kFilesAtOnce); ++added) {
       KernelText kernel = read_kernel(files[added], store, task.name);
       request.text = std::move(kernel.text);
       request.file_name = kernel.name;
+      names.push_back(kernel.name);
       request.choices.clear();
       if (!kernel.parameters.empty()) {
         request.choices = {std::move(kernel.parameters)};
@@ -91,9 +92,9 @@ void judge_files(const EvalCommand& command, CommandStore& store, const tasks::T
       evaluation.promoted = search::may_lead(search::outcome_of(evaluation, ""), nullptr);
     }
     activity.away([&] {
-      printer.add(files[printed], digests[printed], *result);
+      printer.add(names[printed], digests[printed], *result);
       if (own != nullptr && !result->evaluations.empty()) {
-        std::cerr << own->keep(files[printed], texts[printed], result->evaluations.front()) << '\n';
+        std::cerr << own->keep(names[printed], texts[printed], result->evaluations.front()) << '\n';
         texts[printed].clear();
       }
       std::cout << std::flush;
@@ -144,9 +145,7 @@ ExitCode eval(const EvalCommand& command) {
   check_storable(command);
   CommandStore store(command.store, CommandStore::Use::Keep);
   const tasks::Task task = named_task(command.task, store);
-  for (const std::string& file : command.files) {
-    check_kernel(file, store, task.name); // before other files are judged
-  }
+  check_kernels(command.files, store, task.name); // before other files are judged
   if (command.compile_only) {
     return compile_files(command, store, task);
   }

@@ -84,7 +84,7 @@ std::string exported(const ExportCommand& command) {
             ? ""
             : json_line(stored_suite_json(store, command.suite, command.query.run));
     return store::board_page(
-        store, {query, command.with_prompts, command.max_size, winnow_version(), suite, {}});
+        store, {query, command.with_prompts, command.max_size, winnow_version(), suite, {}, true});
   }
   return store::export_run(store, query, format);
 }

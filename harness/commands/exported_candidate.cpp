@@ -56,14 +56,10 @@ std::vector<tasks::Shape> chosen_shapes(const tasks::Task& task, const std::stri
   return chosen;
 }
 
-std::string author_of(const store::CandidateRow& row) {
-  return row.model.empty() ? row.origin : row.model;
-}
-
 std::string title_of(const store::CandidateRecord& record) {
   const store::CandidateRow& row = record.state.row;
-  return fmt::format("Candidate {} of run {}, by {}, file {}", row.id, record.run_name,
-                     author_of(row), row.digest.substr(0, 8));
+  return fmt::format("Candidate {} of run {}, by {}, file {}", row.id, record.run_name, row.author,
+                     row.digest.substr(0, 8));
 }
 
 /// The task of today: of the folder that the user names or the store remembers, or of the
@@ -71,7 +67,8 @@ std::string title_of(const store::CandidateRecord& record) {
 tasks::Task task_of(const store::RunStore& store, const store::CandidateRecord& record,
                     const std::string& folder) {
   const std::string& name = record.state.row.task;
-  tasks::Task task = folder.empty() ? task_of_store(store, name) : named_task(folder, "");
+  tasks::Task task = folder.empty() ? task_of_store(store, name, TaskUse::Show)
+                                    : named_task(folder, "", TaskUse::Show);
   if (task.name != name) {
     throw UsageError(
         fmt::format("{} is task {}, but the candidate is of task {}", folder, task.name, name),
@@ -104,7 +101,7 @@ ExportedCandidate exported_candidate(const ExportOptions& options) {
           std::move(shapes),
           title_of(record),
           record.state.best ? record.state.best->build.architecture : std::string(),
-          author_of(row),
+          row.author,
           fmt::format("winnow_{}_{}", row.id, row.digest.substr(0, 8)),
           record.device_facts};
 }

@@ -125,6 +125,11 @@ NamedPair load_pair(const PairCommand& command, CommandStore& store, const std::
   const auto load = [&](const std::string& name, const std::vector<std::string>& assignments) {
     return load_kernel(read_kernel(name, store, task), assignments);
   };
+  std::vector<std::string> names{command.file};
+  if (!command.against.empty()) {
+    names.push_back(command.against);
+  }
+  check_kernels(names, store, task);
   NamedPair named{load(command.file, command.parameters), std::nullopt};
   if (!command.against.empty()) {
     named.against = load(command.against, command.against_parameters);

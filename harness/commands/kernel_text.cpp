@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iostream>
+#include <set>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -30,6 +32,23 @@ KernelText text_of_candidate(const std::string& name, const store::RunStore& sto
   const store::CandidateState state = store.candidate_of_task(name, task);
   return {fmt::format("@{}", state.row.id), state.row.text,
           state.best ? state.best->parameters : tasks::ParameterChoice{}};
+}
+
+bool is_standard_input(const std::string& name) {
+  static const std::set<std::string> names{"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"};
+  return names.contains(name);
+}
+
+std::string text_of_standard_input() {
+  std::string text;
+  for (char c = 0; text.size() <= tasks::kMaxKernelFileBytes && std::cin.get(c);) {
+    text += c;
+  }
+  if (text.size() > tasks::kMaxKernelFileBytes) {
+    throw UsageError(fmt::format("{} has more than {} bytes, which a kernel file may have at most",
+                                 kStandardInput, tasks::kMaxKernelFileBytes));
+  }
+  return text;
 }
 
 std::string file_text(const std::string& file) {
@@ -59,15 +78,31 @@ KernelText read_kernel(const std::string& name, CommandStore& store, const std::
   if (name.starts_with('@') || is_from_board(name)) {
     return text_of_candidate(name, store.to_read(), task);
   }
-  return {name, file_text(name), {}};
+  return is_standard_input(name) ? KernelText{kStandardInput, text_of_standard_input(), {}}
+                                 : KernelText{name, file_text(name), {}};
 }
+
+namespace {
 
 void check_kernel(const std::string& name, CommandStore& store, const std::string& task) {
   std::error_code absent; // read_kernel() says what is wrong
   const fs::file_type type = fs::status(name, absent).type();
-  if (type != fs::file_type::fifo && type != fs::file_type::socket &&
+  if (!is_standard_input(name) && type != fs::file_type::fifo && type != fs::file_type::socket &&
       type != fs::file_type::character) {
     read_kernel(name, store, task);
+  }
+}
+
+} // namespace
+
+void check_kernels(const std::vector<std::string>& names, CommandStore& store,
+                   const std::string& task) {
+  if (std::count_if(names.begin(), names.end(), is_standard_input) > 1) {
+    throw UsageError("standard input is named twice, but can be read once only",
+                     "name a file instead of one of the two");
+  }
+  for (const std::string& name : names) {
+    check_kernel(name, store, task);
   }
 }
 
@@ -80,7 +115,9 @@ std::vector<std::string> assignments_of(const tasks::ParameterChoice& parameters
 }
 
 std::string stem_of(const std::string& name) {
-  return name.starts_with('@') ? "candidate-" + name.substr(1) : fs::path(name).stem().string();
+  return name == kStandardInput  ? "kernel"
+         : name.starts_with('@') ? "candidate-" + name.substr(1)
+                                 : fs::path(name).stem().string();
 }
 
 } // namespace winnow::harness

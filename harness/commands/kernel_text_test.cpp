@@ -4,6 +4,9 @@
 #include "harness/commands/kernel_text.h"
 #include "store/run_store.h"
 
+#include <iostream>
+#include <sstream>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -54,6 +57,30 @@ TEST_F(KernelTexts, AreFilesOrCandidates) {
   }
   EXPECT_EQ(stem_of(number), "candidate-" + std::to_string(candidate));
   EXPECT_EQ(stem_of(path), "k");
+}
+
+/// std::cin reads the text.
+struct Piped {
+  explicit Piped(const std::string& text) : in(text), before(std::cin.rdbuf(in.rdbuf())) {
+    std::cin.clear();
+  }
+  ~Piped() { std::cin.rdbuf(before); }
+  Piped(const Piped&) = delete;
+  Piped& operator=(const Piped&) = delete;
+  std::istringstream in;
+  std::streambuf* before;
+};
+
+TEST_F(KernelTexts, FromAPipeHaveAName) {
+  for (const char* name : {"-", "/dev/stdin", "/dev/fd/0"}) {
+    const Piped piped(std::string("a kernel\0from a pipe\n", 21));
+    check_kernels({name}, store_path, "axpy"); // takes no bytes
+    const KernelText kernel = read(name);
+    EXPECT_EQ(kernel.text.size(), 21U) << name;
+    EXPECT_EQ(kernel.name, "standard input") << name;
+    EXPECT_EQ(stem_of(kernel.name), "kernel");
+  }
+  EXPECT_THROW(check_kernels({"-", "/dev/stdin"}, store_path, "axpy"), UsageError);
 }
 
 TEST_F(KernelTexts, OfAnotherTaskAreRefused) {

@@ -43,9 +43,9 @@ std::vector<tasks::Task> chosen_tasks(const SelftestCommand& command) {
   return chosen;
 }
 
-ExitCode write_all_golden(const SelftestCommand& command,
+ExitCode write_all_golden(const SelftestCommand& command, const std::vector<tasks::Task>& tasks,
                           const std::shared_ptr<evaluators::DeviceHost>& host) {
-  for (const tasks::Task& task : chosen_tasks(command)) {
+  for (const tasks::Task& task : tasks) {
     evaluators::Selftest selftest(task, host, command.proof.selftest);
     const ReferenceAgreement agreement = write_golden(task, selftest, command.proof.agreement);
     std::cout << golden_file(task).string() << ": answers of " << agreement.source << " at "
@@ -62,6 +62,7 @@ ExitCode selftest(SelftestCommand command) {
   if (command.write_golden && command.names.empty()) {
     throw UsageError("--write-golden needs a TASK", "name the tasks that get a golden.json");
   }
+  const std::vector<tasks::Task> tasks = chosen_tasks(command);
   evaluators::SelftestOptions& options = command.proof.selftest;
   options.evaluation.run_timeout = duration_option("--timeout", command.timeout);
   // A fixed default seed, so that golden.json does not change when it is written again.
@@ -73,12 +74,12 @@ ExitCode selftest(SelftestCommand command) {
   const auto host =
       evaluators::open_device(device, options.evaluation, options.evaluation.run_timeout);
   if (command.write_golden) {
-    return write_all_golden(command, host);
+    return write_all_golden(command, tasks, host);
   }
   Activity activity;
   options.evaluation.waiting = activity.listener();
   const SelftestReport report{device.kind, device.name, options.seed,
-                              prove_tasks(chosen_tasks(command), host, command.proof, activity)};
+                              prove_tasks(tasks, host, command.proof, activity)};
   activity.away([&] {
     std::cout << (command.json ? to_json_text(report) : to_text(report, command.verbose))
               << std::flush;

@@ -239,6 +239,7 @@ ExitCode serve(const ServeCommand& command) {
   store::BoardOptions page;
   page.with_prompts = command.with_prompts;
   page.winnow_version = winnow_version();
+  page.names_folder = bind.is_loopback && !access.has_tokens();
   Poster poster;
   std::optional<JudgePart> judge;
   if (command.judge) {

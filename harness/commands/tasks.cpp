@@ -29,13 +29,13 @@ ExitCode list(const TasksCommand& command) {
 }
 
 ExitCode show(const TasksCommand& command) {
-  const nlohmann::json document = task_json(named_task(command.task));
+  const nlohmann::json document = task_json(named_task(command.task, "", TaskUse::Show));
   std::cout << (command.json ? document.dump(2) + "\n" : task_text(document));
   return ExitCode::Done;
 }
 
 ExitCode write_template(const TasksCommand& command) {
-  const std::string text = tasks::starter_file(named_task(command.task));
+  const std::string text = tasks::starter_file(named_task(command.task, "", TaskUse::Show));
   if (command.file.empty()) {
     std::cout << text;
     return ExitCode::Done;

@@ -1,6 +1,7 @@
 #include "harness/config/config_keys.h"
 
 #include "agents/keys/secret_shapes.h"
+#include "agents/prompts.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "harness/config/duration.h"
@@ -453,6 +454,26 @@ void check_roles(const RunConfig& config) {
   }
 }
 
+void check_secrets(const RunConfig& config) {
+  for (const ModelArm& model : models_of(config)) {
+    const std::string& variable = model.endpoint.api_key_env;
+    if (!variable.empty() && !is_variable_name(variable)) {
+      // The message does not repeat the text, which may be the key itself.
+      throw UsageError("endpoint.api_key_env is not the name of an environment variable" +
+                           in_words(model),
+                       "keys come from the environment: set endpoint.api_key_env to the name of a "
+                       "variable, for instance OPENAI_API_KEY, and put the key into that variable");
+    }
+    agents::refuse_secrets(model.endpoint);
+  }
+  if (agents::looks_secret(config.broker.url) || agents::looks_secret(config.evaluation.precheck)) {
+    throw UsageError("broker.url or evaluation.precheck holds a secret, and every run stores its "
+                     "configuration",
+                     "put the broker's user and password into a file and name it in "
+                     "broker.credentials; let the command read its key from a file");
+  }
+}
+
 } // namespace
 
 const std::vector<ConfigKey>& config_keys() {
@@ -510,23 +531,8 @@ void check_config(const RunConfig& config) {
     throw UsageError("run.seed_kernel needs one task in run.tasks",
                      "a kernel file solves one task: name that task");
   }
-  for (const ModelArm& model : models_of(config)) {
-    const std::string& variable = model.endpoint.api_key_env;
-    if (!variable.empty() && !is_variable_name(variable)) {
-      // The message does not repeat the text, which may be the key itself.
-      throw UsageError("endpoint.api_key_env is not the name of an environment variable" +
-                           in_words(model),
-                       "keys come from the environment: set endpoint.api_key_env to the name of a "
-                       "variable, for instance OPENAI_API_KEY, and put the key into that variable");
-    }
-    agents::refuse_secrets(model.endpoint);
-  }
-  if (agents::looks_secret(config.broker.url) || agents::looks_secret(config.evaluation.precheck)) {
-    throw UsageError("broker.url or evaluation.precheck holds a secret, and every run stores its "
-                     "configuration",
-                     "put the broker's user and password into a file and name it in "
-                     "broker.credentials; let the command read its key from a file");
-  }
+  check_secrets(config);
+  const agents::PromptTemplates templates(config.prompts); // throws for a mistake in a template
 }
 
 } // namespace winnow::harness

@@ -180,8 +180,10 @@ json candidate_json(const store::CandidateRecord& record, const CandidateParts& 
           {"run", record.run_name},
           {"task", row.task},
           {"task_digest", record.task_digest},
+          {"task_note", record.task_note},
           {"origin", row.origin},
           {"model", text_or_null(row.model)},
+          {"author", row.author},
           {"operator", text_or_null(record.op)},
           {"call_key", text_or_null(row.call_key)},
           {"parents", record.parents},
@@ -207,6 +209,7 @@ std::string candidate_text(const json& document) {
                                  text_at(document, "digest").substr(0, 8),
                                  counted(document.at("lines").get<std::int64_t>(), "line"));
   text += fact("task", text_at(document, "task"));
+  text += fact("its revision", text_at(document, "task_note"));
   text += fact("run", text_at(document, "run"));
   text += fact("by", store::author_at(document));
   text += fact("operator", text_at(document, "operator"));

@@ -29,7 +29,7 @@ store::CandidateRecord sample_record() {
   row.task = "axpy";
   row.call_key = "axpy/0/1";
   row.origin = "model";
-  row.model = "some\x1b[31mmodel";
+  row.model = row.author = "some\x1b[31mmodel";
   row.text = kSource;
   row.digest = "68105b4c00";
   row.dollars = 0.25;
@@ -88,10 +88,12 @@ TEST(CandidateReport, OfACandidateWithoutAnEvaluation) {
   store::CandidateRecord record;
   record.state.row.id = 1;
   record.state.row.origin = "person";
-  record.run_name = "alice";
+  record.run_name = record.state.row.author = "alice";
+  record.task_note = "old: the task has changed";
   record.state.row.text = "\xff no kernel";
   const json document = candidate_json(record, {});
   EXPECT_THAT(candidate_text(document), HasSubstr("by: alice\n"));
+  EXPECT_THAT(candidate_text(document), HasSubstr("its revision: old: the task has changed\n"));
   EXPECT_THAT(candidate_text(document), HasSubstr("not judged yet"));
   EXPECT_THAT(diff_text(diff_json(document, document), ""),
               HasSubstr("the kernel files are equal"));

@@ -164,7 +164,7 @@ json counters_diff(const json& a, const json& b) {
 
 json side_json(const json& candidate) {
   json side;
-  for (const char* name : {"candidate_id", "run", "task", "origin", "model", "digest"}) {
+  for (const char* name : {"candidate_id", "run", "task", "origin", "model", "author", "digest"}) {
     side[name] = candidate.at(name);
   }
   const json& evaluation = candidate.at("evaluation");

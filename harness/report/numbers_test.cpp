@@ -146,6 +146,7 @@ tasks::Evaluation awkward_evaluation(double factor, const std::string& rival_dig
   evaluation.started_at = "2026-11-20T09:44:26.123Z";
   evaluation.build.digest = "build of " + std::to_string(factor);
   evaluation.hidden_speedup = 1.98765;
+  evaluation.seconds = 0.53125;
   std::vector<double> medians, speedups;
   for (const tasks::CaseResult& timed : evaluation.cases) {
     medians.push_back(timed.median_ns);
@@ -416,6 +417,36 @@ TEST_F(Numbers, SharesOfASuiteAreTheSameInItsTables) {
       expect_number(pass.at("share"), 0.75, "pass@1");
     }
   }
+}
+
+TEST_F(Numbers, DeviceSecondsOfASuiteAndOfABoardAreOneNumber) {
+  constexpr double kOne = 0.53125, kBaseline = 7.25;
+  {
+    store::RunStore store(path_, store::RunStore::Mode::ReadWrite);
+    const auto folder = std::filesystem::path(WINNOW_SOURCE_DIR) / "tasks" / "catalogue";
+    store::CandidateRow row;
+    row.origin = "baseline";
+    row.text = "the baseline";
+    tasks::Evaluation evaluation = second_;
+    evaluation.seconds = kBaseline;
+    const store::RowId axpy = store.add_task(tasks::find_task(folder, "axpy"));
+    store.add_evaluations(store.add_candidate(1, axpy, row), {evaluation});
+    store.add_measurement(best_, evaluation, "profile"); // somebody asked for it
+  }
+  const std::string suite = (folder_.path() / "suite.toml").string();
+  const json document = json_of({"leaderboard", "--suite", suite, "--json"});
+  const double all = 4 * kOne + kBaseline;
+  expect_number(document.at("comparison").at("rows").at(0).at("device_seconds"), all, "comparison");
+  expect_number(document.at("runs").at(0).at("folders").back().at("device_seconds"), all, "costs");
+  expect_number(
+      page({"--suite", suite}).at("suite").at("comparison").at("rows").at(0).at("device_seconds"),
+      all, "page");
+  expect_shown(text_of({"leaderboard", "--suite", suite}), "comparison[^]* ([0-9.]+)\n", all);
+  for (const json& summary :
+       {json_of({"leaderboard", "--json"}).at("summaries").at(0), page().at("summaries").at(0)}) {
+    expect_number(summary.at("cost").at("device_seconds"), kOne, "up to the leader, the first one");
+  }
+  expect_shown(text_of({"leaderboard"}), "cost: [^\n]*, ([0-9.]+) s of the device", kOne);
 }
 
 TEST_F(Numbers, DollarsHiddenSpeedupAndShareOfLight) {

@@ -47,11 +47,13 @@ void Judgements::submit(TaskState& state, const search::Evaluate& evaluate) {
   const store::CandidateRow row = setup_.journal.store().candidate(evaluate.candidate);
   const bool is_baseline = evaluate.candidate == state.baseline;
   const bool is_given = row.call_key.empty() && !is_baseline;
-  const std::string key = is_given ? state.task->name + "/seed" : row.call_key;
+  const std::string key = is_given ? state.task->name + "/" + row.author : row.call_key;
   evaluators::EvaluationRequest request;
   request.task = state.task;
   request.text = row.text;
-  request.file_name = is_baseline ? tasks::baseline_file(*state.task) : key + ".cu";
+  request.file_name = is_baseline ? tasks::baseline_file(*state.task)
+                      : is_given  ? row.author
+                                  : key + ".cu";
   request.choices = evaluate.choices;
   request.protocol = setup_.config.evaluation;
   if (evaluate.is_heat()) {

@@ -133,7 +133,7 @@ TEST_F(NoBaselineRunTest, StartsFromTheKernelThatTheUserGives) {
   ASSERT_EQ(candidates.size(), 9U);
   EXPECT_EQ(candidates.front().row.origin, "person");
   EXPECT_EQ(candidates[1].row.parent_id, candidates.front().row.id);
-  EXPECT_THAT(said_, HasSubstr("a/seed correct"));
+  EXPECT_THAT(said_, HasSubstr("a/" + run_name_ + " correct"));
   EXPECT_THAT(said_, Not(HasSubstr("baseline")));
   EXPECT_GT(recompute_decisions(), 8);
   forget();
@@ -160,7 +160,7 @@ TEST_F(NoBaselineRunTest, StartsFromAKernelOfTheStore) {
   }
   config_.seed_kernels = {"@1"};
   EXPECT_EQ(run().end, End::Finished);
-  EXPECT_THAT(said_, HasSubstr("a/seed correct"));
+  EXPECT_THAT(said_, HasSubstr("a/" + run_name_ + " correct"));
 }
 
 TEST_F(NoBaselineRunTest, TasksOfBothKindsShareARun) {

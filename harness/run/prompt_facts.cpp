@@ -5,6 +5,7 @@
 #include "evaluators/timing/physical_floor.h"
 #include "search/outcome.h"
 #include "search/response_surface.h"
+#include "tasks/known_limit.h"
 #include "tasks/plan/kernel_file.h"
 #include "tasks/plan/parameter_choices.h"
 
@@ -157,7 +158,7 @@ std::string surface_text(const std::vector<tasks::Evaluation>& trials, const std
 }
 
 void add_prompt_facts(agents::ProposalContext& context) {
-  if (context.device == "cpu") {
+  if (!tasks::why_no_limit(context.device).empty()) {
     return;
   }
   const std::vector<ProfiledShape> profile =

@@ -16,4 +16,7 @@ std::string seed_text(const std::string& seed, const store::RunStore& store,
 std::string lasting_seed(const std::string& seed, const store::RunStore& store,
                          const std::string& task);
 
+/// As a board shows it: the file's name without its folder, or @ID.
+std::string seed_name(const std::string& seed);
+
 } // namespace winnow::harness

@@ -1,5 +1,6 @@
 #include "harness/run/session.h"
 
+#include "base/digest.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
@@ -20,7 +21,6 @@
 #include "harness/run/torch_tasks.h"
 #include "remote/broker_config.h"
 #include "store/advice.h"
-#include "tasks/reference_check.h"
 #include "tasks/task_word.h"
 
 #include <algorithm>
@@ -55,7 +55,6 @@ std::vector<tasks::Task> load_tasks(const std::vector<std::string>& names,
     if (twice) {
       throw UsageError("run.tasks names '" + task.name + "' twice", "remove one of the two names");
     }
-    tasks::check_reference(task);
     loaded.push_back(std::move(task));
   }
   return loaded;
@@ -108,14 +107,27 @@ std::string free_name(const RunStore& store, const std::string& wanted) {
 // Of the jobs at a broker: a resumed run finds the jobs again that it has published.
 constexpr const char* kSessionSecret = "session_secret";
 
+/// Makes the names of the seed kernels lasting. Returns the names by which the user gave them, by
+/// digest: boards show them. Throws UsageError before the run begins.
+nlohmann::json take_seeds(RunConfig& config, const RunStore& store, const std::string& task) {
+  nlohmann::json names = nlohmann::json::object();
+  for (std::string& seed : config.seed_kernels) { // load_config() has seen that there is one task
+    seed = lasting_seed(seed, store, task);
+    names[sha256_hex(seed_text(seed, store, task))] = seed_name(seed);
+  }
+  return names;
+}
+
 nlohmann::json stored_config(const RunConfig& config, const std::vector<tasks::Task>& tasks,
                              const evaluators::DeviceReport& device,
-                             const std::string& session_secret) {
+                             const std::string& session_secret, const nlohmann::json& seeds) {
   nlohmann::json stored = config_to_json(config);
   for (const tasks::Task& task : tasks) {
     stored["resolved"]["tasks"][task.name] = task.digest;
   }
   stored["resolved"]["device_name"] = device.name;
+  stored["resolved"]["seeds"] = seeds;
+  stored["resolved"]["prompts"] = agents::own_templates(config.prompts);
   stored["resolved"][kSessionSecret] = session_secret;
   return sealed_config(std::move(stored));
 }
@@ -394,6 +406,15 @@ std::string session_secret_of(const store::RunRow& run) {
   return resolved_of(run).value(kSessionSecret, "");
 }
 
+/// A finished run asks nothing any more.
+void check_same_prompts(const store::RunRow& run, const RunConfig& config) {
+  if (run.status != "finished" && !has_same_prompts(nlohmann::json::parse(run.config), config)) {
+    throw UsageError("the prompt templates in '" + visible(config.prompts) +
+                         "' have changed since run '" + run.name + "' began",
+                     "restore the templates to go on, or start a new run");
+  }
+}
+
 /// Throws UsageError if a broker's pool has other devices than the run began with.
 void check_same_device(const RunConfig& config, const store::RunRow& run,
                        const evaluators::DeviceReport& device) {
@@ -428,11 +449,8 @@ ExitCode start_run(RunConfig config, bool name_is_given, agents::ModelEndpoint* 
     config.name = free_name(store, config.name);
   }
   leave_out_idle_roles(config, store, tasks, device.name);
-  for (std::string& seed : config.seed_kernels) { // load_config() has seen that there is one task
-    seed = lasting_seed(seed, store, tasks.front().name);
-    seed_text(seed, store, tasks.front().name); // throws before the run begins
-  }
-  store.create_run(config.name, stored_config(config, tasks, device, secret),
+  const nlohmann::json seeds = take_seeds(config, store, tasks.front().name);
+  store.create_run(config.name, stored_config(config, tasks, device, secret, seeds),
                    environment_of(*devices));
   RunSession session{config,
                      std::move(tasks),
@@ -460,6 +478,12 @@ nlohmann::json config_of_server() {
 
 bool is_of_search(const nlohmann::json& run_config) {
   return !is_of_person(run_config) && run_config != config_of_server();
+}
+
+bool has_same_prompts(const nlohmann::json& stored, const RunConfig& config) {
+  const auto resolved = stored.value("resolved", nlohmann::json::object());
+  return !resolved.contains("prompts") ||
+         resolved["prompts"] == nlohmann::json(agents::own_templates(config.prompts));
 }
 
 RunConfig resumed_config(const store::RunRow& run, const std::filesystem::path& store,
@@ -494,6 +518,7 @@ ExitCode resume_run(const std::string& store_path, const std::string& name,
     keep_tasks_of_run(nlohmann::json::parse(run.config), tasks);
   }
   check_same_tasks(nlohmann::json::parse(run.config), tasks);
+  check_same_prompts(run, config);
   check_has_log(store, run, tasks);
   check_isolation_here(config);
   const Endpoints endpoints(config, instead);

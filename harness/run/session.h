@@ -48,6 +48,10 @@ nlohmann::json config_of_server();
 /// Whether the run is a search: not of a person, nor of a server.
 bool is_of_search(const nlohmann::json& run_config);
 
+/// Whether the configuration has the prompt templates with which the run began. True for a run of
+/// an earlier version, which did not keep their digests.
+bool has_same_prompts(const nlohmann::json& stored, const RunConfig& config);
+
 /// Throws UsageError if the run does not exist.
 store::RunRow named_run(const store::RunStore& store, const std::string& name_or_number);
 

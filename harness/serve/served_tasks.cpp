@@ -2,10 +2,29 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "tasks/reference_check.h"
 
 #include <fmt/format.h>
 
 namespace winnow::harness {
+namespace {
+
+std::shared_ptr<const tasks::Task> task_to_judge(const std::filesystem::path& folder) {
+  auto task = std::make_shared<const tasks::Task>(tasks::load_task(folder));
+  tasks::check_reference(*task);
+  return task;
+}
+
+/// Throws Error, whose text stays on this machine: it names files.
+std::shared_ptr<const tasks::Task> task_for_client(const std::filesystem::path& folder) {
+  try {
+    return task_to_judge(folder);
+  } catch (const UsageError& error) {
+    throw Error(error.what(), error.remedy());
+  }
+}
+
+} // namespace
 
 ServedTasks::ServedTasks(const std::filesystem::path& catalogue,
                          const std::vector<std::string>& folders) {
@@ -13,7 +32,7 @@ ServedTasks::ServedTasks(const std::filesystem::path& catalogue,
     entries_[entry.name] = {entry.folder, entry.category, nullptr};
   }
   for (const std::string& folder : folders) {
-    auto task = std::make_shared<const tasks::Task>(tasks::load_task(folder));
+    auto task = task_to_judge(folder);
     const std::string name = task->name, category = task->category;
     if (!entries_.emplace(name, Entry{folder, category, std::move(task)}).second) {
       throw UsageError(
@@ -35,7 +54,7 @@ std::shared_ptr<const tasks::Task> ServedTasks::find(const std::string& name) {
   }
   Entry& entry = found->second;
   if (!entry.task) {
-    entry.task = std::make_shared<const tasks::Task>(tasks::load_task(entry.folder));
+    entry.task = task_for_client(entry.folder);
   }
   return entry.task;
 }

@@ -33,12 +33,10 @@ std::string rank_text(const json& mean) {
                                                  mean.at("rank").get<std::int64_t>());
 }
 
-/// The model and the strategy, and the state of a run that is not finished.
+/// The label, and the state of a run that is not finished.
 std::string row_name(const json& row) {
   const auto status = row.at("status").get<std::string>();
-  return fmt::format("{}, {}{}", row.at("model").get<std::string>(),
-                     row.at("strategy").get<std::string>(),
-                     status == "finished" ? "" : " (" + status + ")");
+  return row.at("label").get<std::string>() + (status == "finished" ? "" : " (" + status + ")");
 }
 
 /// Recordings may tell neither tokens nor prices.

@@ -139,11 +139,14 @@ json row_json(const json& run) {
     model += (model.empty() ? "" : ", ") + name.get<std::string>();
   }
   const json& all = run.at("folders").back();
-  return {{"run_id", run.at("run_id")},
+  const auto strategy = run.at("strategy").get<std::string>();
+  const auto distinction = run.at("distinction").get<std::string>();
+  return {{"label", model + ", " + strategy + (distinction.empty() ? "" : ", " + distinction)},
+          {"run_id", run.at("run_id")},
           {"run", run.at("run")},
           {"status", run.at("status")},
           {"model", model},
-          {"strategy", run.at("strategy")},
+          {"strategy", strategy},
           {"device_names", run.at("device_names")},
           {"calls_per_problem", run.at("calls_per_problem")},
           {"calls", all.at("calls")},

@@ -25,6 +25,7 @@ json run_of(const std::string& name, const std::vector<double>& speedups) {
            {"models", {"model of " + name}},
            {"device_names", {"H100"}},
            {"strategy", "best-of-n"},
+           {"distinction", ""},
            {"calls_per_problem", 5},
            {"problems", json::array()},
            {"folders",
@@ -71,6 +72,15 @@ TEST(SuiteComparison, HasTheMeansOverTheProblems) {
   EXPECT_NEAR(row.at("pass_at_5").at("value").get<double>(), 5.0 / 8, 1e-12);
   EXPECT_EQ(row.at("calls"), 30);
   EXPECT_EQ(row.at("device_seconds"), 12.25);
+}
+
+TEST(SuiteComparison, TheLabelSaysWhatDiffers) {
+  json run = run_of("a", {1, 1, 1, 1, 1, 1});
+  EXPECT_EQ(compared({run}).at("rows").at(0).at("label"), "model of a, best-of-n");
+  run["distinction"] = "prompts mine/";
+  const json comparison = compared({run});
+  EXPECT_EQ(comparison.at("rows").at(0).at("label"), "model of a, best-of-n, prompts mine/");
+  EXPECT_THAT(comparison_text(comparison), HasSubstr("model of a, best-of-n, prompts mine/"));
 }
 
 TEST(SuiteComparison, WhatIsNotKnownIsNull) {

@@ -50,7 +50,7 @@ bool has_tasks(const json& stored, const std::vector<SuiteTask>& suite) {
 
 bool began(const store::RunRow& run, const RunConfig& config, const std::vector<SuiteTask>& suite) {
   const json stored = json::parse(run.config);
-  if (!is_of_search(stored) || !has_tasks(stored, suite)) {
+  if (!is_of_search(stored) || !has_tasks(stored, suite) || !has_same_prompts(stored, config)) {
     return false;
   }
   try {

@@ -1,3 +1,4 @@
+#include "agents/prompts.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "harness/run/session.h"
@@ -97,6 +98,22 @@ TEST_F(SuitePlan, OnlyLimitsNamesAndTheDeviceMayDiffer) {
   EXPECT_EQ(begun(config), "none");
   config.evaluation.device = "cpu";
   config.proposals += 1;
+  EXPECT_EQ(begun(config), "none");
+}
+
+TEST_F(SuitePlan, TheTemplatesAreTheSame) {
+  RunConfig config = bench_config("m", "archive");
+  config.prompts = folder_.path().string();
+  const auto write = [&](const std::string& text) {
+    write_file_atomic(folder_.path() / "question_improve.md", text);
+  };
+  write("first");
+  json stored = config_to_json(config);
+  stored["resolved"]["tasks"] = {{"a", "digest of a"}, {"b", "digest of b"}};
+  stored["resolved"]["prompts"] = agents::own_templates(config.prompts);
+  store_.create_run("first", stored, json::object());
+  EXPECT_EQ(begun(config), "first");
+  write("second");
   EXPECT_EQ(begun(config), "none");
 }
 

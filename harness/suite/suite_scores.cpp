@@ -1,10 +1,13 @@
 #include "harness/suite/suite_scores.h"
 
+#include "base/text.h"
 #include "harness/report/timed_shapes.h"
 #include "harness/run/session.h"
 #include "harness/suite/proficiency.h"
+#include "harness/suite/run_labels.h"
 #include "harness/suite/suite_comparison.h"
 #include "search/policy.h"
+#include "store/device_seconds.h"
 #include "tasks/result/speedup.h"
 
 #include <algorithm>
@@ -167,10 +170,13 @@ json pass_json(const std::vector<Problem>& problems, const SuiteRun& run, bool w
   return list;
 }
 
-void put_costs(json& document, const std::vector<Problem>& problems) {
+void put_costs(json& document, const std::vector<Problem>& problems, const SuiteRun& run) {
   std::int64_t calls = 0, prompt = 0, completion = 0, uncounted = 0, unpriced = 0, unjudged = 0;
   double dollars = 0, device_seconds = 0;
   for (const Problem& problem : problems) {
+    const tasks::Task& task = problem.task->task;
+    const auto judged = run.device_seconds.find({task.name, task.digest});
+    device_seconds += judged == run.device_seconds.end() ? 0 : judged->second;
     for (const SuiteCall* call : problem.calls) {
       ++calls;
       prompt += call->prompt_tokens;
@@ -178,7 +184,6 @@ void put_costs(json& document, const std::vector<Problem>& problems) {
       uncounted += call->tokens_unknown ? 1 : 0;
       unpriced += call->price_unknown ? 1 : 0;
       dollars += call->dollars.value_or(0);
-      device_seconds += call->device_seconds;
       unjudged += call->is_answered && call->verdict == tasks::Verdict::NotJudged ? 1 : 0;
     }
   }
@@ -202,7 +207,7 @@ json folder_json(const std::string& folder, const std::vector<Problem>& problems
   json document{{"folder", folder},        {"problems", problems.size()},
                 {"flagged", flagged},      {"scaled", count(&SuiteTask::is_scaled)},
                 {"scores", json::array()}, {"pass", json::array()}};
-  put_costs(document, problems);
+  put_costs(document, problems, run);
   for (const bool without_flagged : {false, true}) {
     if (!without_flagged || flagged > 0) {
       document["scores"].push_back(score_json(problems, "first", first_reply, without_flagged));
@@ -277,6 +282,7 @@ json run_json(const std::vector<SuiteTask>& tasks, const SuiteRun& run) {
                 {"run", run.name},
                 {"status", run.status},
                 {"strategy", run.strategy},
+                {"distinction", run.distinction},
                 {"calls_per_problem", run.calls_per_problem},
                 {"has_given_seed", run.has_given_seed},
                 {"folders", json::array()},
@@ -319,6 +325,32 @@ double pass_at(std::int64_t k, std::int64_t replies, std::int64_t correct) {
   return 1 - none;
 }
 
+namespace {
+
+/// The models that wrote kernels of the run.
+std::string models_of_calls(const SuiteRun& run) {
+  std::set<std::string> models;
+  for (const SuiteCall& call : run.calls) {
+    models.insert(call.model);
+  }
+  return join({models.begin(), models.end()}, ", ");
+}
+
+void put_config(const json& config, SuiteRun& run) {
+  run.strategy = config.at("run").value("strategy", "");
+  run.calls_per_problem = config.at("run").value("proposals", std::int64_t{1});
+  run.has_given_seed = !config.at("evaluation").value("seed", json()).is_null();
+}
+
+void put_distinctions(const std::vector<ComparedRun>& compared, std::vector<SuiteRun>& runs) {
+  const std::vector<std::string> texts = distinctions(compared);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    runs[i].distinction = texts[i];
+  }
+}
+
+} // namespace
+
 std::vector<SuiteRun> suite_runs(const store::RunStore& store, const std::vector<SuiteTask>& tasks,
                                  const std::vector<std::string>& names) {
   std::set<std::pair<std::string, std::string>> known;
@@ -326,22 +358,25 @@ std::vector<SuiteRun> suite_runs(const store::RunStore& store, const std::vector
     known.emplace(one.task.name, one.task.digest);
   }
   std::vector<SuiteRun> runs;
+  std::vector<ComparedRun> compared;
   for (const store::RunRow& row : store.runs()) {
     if (!names.empty() && std::find(names.begin(), names.end(), row.name) == names.end()) {
       continue;
     }
     SuiteRun run{row.id, row.name, row.status, "", 1, false, store::suite_calls(store, row.id)};
+    run.device_seconds = store::device_seconds_of_tasks(store, row.id);
     if (std::none_of(run.calls.begin(), run.calls.end(), [&](const SuiteCall& call) {
           return known.contains({call.task, call.task_digest});
         })) {
       continue;
     }
     const json config = json::parse(row.config);
-    run.strategy = config.at("run").value("strategy", "");
-    run.calls_per_problem = config.at("run").value("proposals", std::int64_t{1});
-    run.has_given_seed = !config.at("evaluation").value("seed", json()).is_null();
+    put_config(config, run);
+    compared.push_back(
+        {run.name, models_of_calls(run) + ", " + run.strategy, run_settings(config)});
     runs.push_back(std::move(run));
   }
+  put_distinctions(compared, runs);
   return runs;
 }
 

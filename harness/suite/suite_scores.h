@@ -4,8 +4,10 @@
 #include "tasks/suite.h"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -19,6 +21,9 @@ struct SuiteRun {
   std::int64_t calls_per_problem = 1; ///< run.proposals
   bool has_given_seed = false;        ///< evaluation.seed was set
   std::vector<store::SuiteCall> calls;
+  /// store::device_seconds() by name and digest of the task.
+  std::map<std::pair<std::string, std::string>, double> device_seconds = {};
+  std::string distinction = {}; ///< run_labels.h
 };
 
 /// The runs of the store that have asked for a kernel of the suite, oldest first. `names`: only the

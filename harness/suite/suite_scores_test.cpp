@@ -40,7 +40,6 @@ SuiteCall call(const std::string& task, Verdict verdict, double speedup = 0) {
   call.stage = verdict == Verdict::CompileError ? tasks::Stage::Compile : tasks::Stage::Done;
   call.device_name = "H100";
   call.digest = "kernel of " + task;
-  call.device_seconds = 0.5;
   call.speedup = speedup;
   call.speedup_bounds = {speedup * 0.9, speedup / 0.9};
   return call;
@@ -78,7 +77,8 @@ protected:
                 false,
                 {call("a", Verdict::Correct, 1), call("b", Verdict::CompileError),
                  call("d", Verdict::Correct, 8), call("a", Verdict::Correct, 2),
-                 call("b", Verdict::Wrong), call("d", Verdict::Wrong)}};
+                 call("b", Verdict::Wrong), call("d", Verdict::Wrong)},
+                {{{"a", "digest of a"}, 2}, {{"d", "digest of d"}, 1}}};
 };
 
 TEST_F(SuiteScores, FastPCountsAllProblemsAndOnlyFasterKernels) {
@@ -148,6 +148,9 @@ TEST_F(SuiteScores, ProficiencyNeedsTenIndependentReplies) {
 TEST_F(SuiteScores, SumsCostsAndIgnoresOtherRevisionsOfATask) {
   run_.calls.push_back(call("c", Verdict::Correct, 3));
   run_.calls.back().task_digest = "of an earlier revision";
+  run_.device_seconds = {{{"a", "digest of a"}, 2},
+                         {{"b", "digest of b"}, 1.5},
+                         {{"c", "of an earlier revision"}, 64}};
   run_.calls[0].price_unknown = true;
   run_.calls[0].dollars.reset();
   const json all = folder("all");
@@ -155,7 +158,7 @@ TEST_F(SuiteScores, SumsCostsAndIgnoresOtherRevisionsOfATask) {
   EXPECT_EQ(all.at("prompt_tokens"), 600);
   EXPECT_EQ(all.at("dollars"), 1.25);
   EXPECT_EQ(all.at("calls_without_price"), 1);
-  EXPECT_EQ(all.at("device_seconds"), 3);
+  EXPECT_EQ(all.at("device_seconds"), 3.5);
   EXPECT_EQ(all.at("scores").at(0).at("answered"), 3);
 }
 

@@ -47,6 +47,8 @@ struct LimiterFacts {
   double time_ns = 0;
   std::optional<double> launch_overhead_ns;
   std::optional<SpeedOfLight> speed_of_light;
+  Work work = {}; ///< of the task, where there is no speed of light; no bytes: not known
+  double needed_bytes() const { return speed_of_light ? speed_of_light->bytes : work.bytes; }
   std::optional<double> theoretical_occupancy;     ///< 0 to 1: limit by registers, shared memory
   std::optional<double> multiprocessors;           ///< of the device
   std::optional<double> blocks;                    ///< of the launch

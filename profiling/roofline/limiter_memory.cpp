@@ -31,7 +31,7 @@ void dram(const LimiterFacts& facts, Findings& findings) {
   if (read && written) {
     because +=
         fmt::format(": {} read, {} written", counter_text(*read, "B"), counter_text(*written, "B"));
-    const double needed = facts.speed_of_light ? facts.speed_of_light->bytes : 0;
+    const double needed = facts.needed_bytes();
     if (needed > 0 && *read + *written > kExcessBytes * needed) {
       because += fmt::format(", {:.1f} times what the task needs", (*read + *written) / needed);
     }

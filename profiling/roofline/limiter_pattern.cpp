@@ -41,13 +41,15 @@ void pattern_rule(const LimiterFacts& facts, Findings& findings) {
   const std::optional<double> read = facts.counters.value("global_bytes_read");
   const std::optional<double> written = facts.counters.value("global_bytes_written");
   const std::optional<double> wavefronts = facts.counters.value("shared_wavefronts");
-  if (!only_hints(findings) || !read || !written || !wavefronts || !facts.speed_of_light ||
+  if (!only_hints(findings) || !read || !written || !wavefronts ||
+      (!facts.speed_of_light && !(facts.work.bytes > 0)) ||
       !scattered_accesses(facts.counters).empty()) {
     return;
   }
   const double moved = *read + *written;
-  const double needed = std::min(moved, facts.speed_of_light->bytes);
-  const double operations = facts.speed_of_light->operations;
+  const double needed = std::min(moved, facts.needed_bytes());
+  const double operations =
+      facts.speed_of_light ? facts.speed_of_light->operations : facts.work.operations;
   const double arithmetic = operations / kOperationsACycle;
   const std::array<Demand, 3> demands = {
       {{Limiter::Dram, "memory", needed / kBytesACycle, moved / kBytesACycle},

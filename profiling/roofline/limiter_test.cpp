@@ -381,6 +381,10 @@ TEST(Limiter, GoesByThePatternWhereNoUnitIsMeasured) {
   EXPECT_EQ(memory.because, "this access pattern keeps a GPU's memory busy longest: 524 kB moved, "
                             "coalesced; 4096 wavefronts of shared memory; 65536 operations");
   EXPECT_THAT(memory.counters, Contains("global_bytes_read"));
+  LimiterFacts of_cpu = counted_transpose(); // nobody knows the speed of light there
+  of_cpu.work = {of_cpu.speed_of_light->bytes, of_cpu.speed_of_light->operations, "f32", true};
+  of_cpu.speed_of_light.reset();
+  EXPECT_EQ(first(of_cpu).because, memory.because);
 
   LimiterFacts gemm = counted_transpose(); // two loads from shared memory per multiply-add
   gemm.speed_of_light->operations = 2.0 * 128 * 128 * 128;

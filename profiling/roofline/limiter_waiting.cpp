@@ -53,7 +53,7 @@ void spills(const LimiterFacts& facts, Findings& findings) {
   const double local = loaded.value_or(0) + stored.value_or(0);
   const double global = facts.counters.value("l2_read_bytes").value_or(0) +
                         facts.counters.value("l2_write_bytes").value_or(0);
-  const double task = facts.speed_of_light ? facts.speed_of_light->bytes : 0;
+  const double task = facts.needed_bytes();
   const double all = local + std::max(global, task);
   if (local > 0 && local >= kSpillShare * all) {
     find(findings, facts, Limiter::Latency, kSpillWeight,

@@ -18,6 +18,9 @@ struct BoardOptions {
   /// A page that a server sends: the version of its data, by which the page notices newer data at
   /// the server's /version. Empty: a file.
   std::string live_version;
+  /// Commands name the store by its path, as the user gave it. False: by its file's name, for
+  /// readers who are not at this machine.
+  bool names_folder = false;
 };
 
 /// One HTML file that shows the store in a browser, offline. All of it may leave the machine: of

@@ -2,6 +2,7 @@
 
 #include "base/json_dump.h"
 #include "base/text.h"
+#include "store/author.h"
 #include "store/board/board_parts.h"
 #include "store/board/model_means.h"
 #include "store/board/query_json.h"
@@ -29,7 +30,7 @@ constexpr const char* kAskedFor = "?1 IN ('', o.run) AND ?2 IN ('', o.task) "
 /// A JSON list of ids. Looking a few candidates up is faster than reading all.
 constexpr const char* kListed = " AND o.candidate_id IN (SELECT value FROM json_each(?4))";
 
-constexpr const char* kCandidates =
+const std::string kCandidates =
     "WITH judged AS (SELECT run_id, json_extract(detail, '$.key') AS key, "
     "max(json_extract(detail, '$.elapsed_seconds')) AS elapsed FROM events "
     "WHERE kind = 'judged' GROUP BY run_id, key) "
@@ -40,8 +41,9 @@ constexpr const char* kCandidates =
     "j.elapsed AS elapsed_seconds, x.prompt_tokens, x.completion_tokens, x.dollars, "
     "(SELECT max(json_extract(value, '$.registers')) FROM json_each(b.kernels)) AS registers, "
     "(SELECT sum(json_extract(value, '$.spill_store_bytes')) FROM json_each(b.kernels)) AS spills, "
-    "o.isolation "
-    "FROM candidate_overview AS o "
+    "o.isolation, " +
+    author_sql({"o.model", "o.origin", "o.run_id", "o.run", "o.digest"}) +
+    " AS author FROM candidate_overview AS o "
     "LEFT JOIN evaluations AS e ON e.candidate_id = o.candidate_id AND e.ordinal = 0 "
     "LEFT JOIN builds AS b ON b.id = e.build_id "
     "LEFT JOIN candidate_costs AS x ON x.candidate_id = o.candidate_id "
@@ -52,7 +54,7 @@ constexpr const char* kCandidateFields =
     "detail:t evaluation_id:i speedup:r speedup_low:r speedup_high:r score_ns:r parameters:j "
     "device:t device_name:t digest:t lines:i created_at:t evaluated_at:t evaluator_version:i "
     "kernel:t promoted:i race:j elapsed_seconds:r prompt_tokens:i completion_tokens:i dollars:r "
-    "registers:i spills:i isolation:t";
+    "registers:i spills:i isolation:t author:t";
 
 constexpr const char* kShapes =
     "SELECT k.candidate_id, k.case_id, k.shape, k.median_ns, k.median_low_ns, k.median_high_ns, "
@@ -212,7 +214,6 @@ private:
     return true;
   }
 
-  /// The folder of the store stays on this machine.
   std::string store_name() const { return to_valid_utf8(database_.path().filename().string()); }
 
   /// The rows of `leaderboard --json` without the names of their members.
@@ -220,7 +221,8 @@ private:
     LeaderboardQuery query = options_.query;
     query.top = top_;
     const std::vector<LeaderboardRow> rows = store_.leaderboard(query);
-    facts_ = leaderboard_json({}, board_facts(store_, query, rows, store_name()));
+    facts_ = leaderboard_json(
+        {}, board_facts(store_, query, rows, options_.names_folder ? "" : store_name()));
     leaderboard_ = R"({"columns":)" + json_line(leaderboard_columns()) + R"(,"rows":[)";
     for (std::size_t begin = 0; begin < rows.size(); begin += kSlice) {
       const auto first = rows.begin() + static_cast<std::ptrdiff_t>(begin);
@@ -273,8 +275,8 @@ private:
 
   void read_candidates() {
     const bool all = top_ == 0;
-    Query query(database_, std::string(kCandidates) + kAskedFor + (all ? "" : kListed) +
-                               " ORDER BY o.candidate_id");
+    Query query(database_,
+                kCandidates + kAskedFor + (all ? "" : kListed) + " ORDER BY o.candidate_id");
     if (all) {
       query.bind(options_.query.run, options_.query.task, options_.query.device);
     } else {

@@ -126,16 +126,16 @@ class BoardTest(unittest.TestCase):
         self.assertEqual([question for question, _ in shown], [a["question"] for a in summary["answers"]])
         for (_, shown_answer), answer in zip(shown, summary["answers"]):
             self.assertIn(answer["answer"], shown_answer)
-        self.assertIn(f"winnow export kernel {summary['leader']} axpy-{summary['leader']} --store {self.store.name}", self.text(".answers"))
+        self.assertIn(f"winnow export kernel {summary['leader']} axpy-{summary['leader']} --store {self.store}", self.text(".answers"))
         self.assertNotIn("no final", self.text())
 
     def test_a_board_without_a_final_says_so(self):
-        page, _ = self.copy_of_the_store("open", "DELETE FROM sitting_rows; DELETE FROM sittings;")
+        page, store = self.copy_of_the_store("open", "DELETE FROM sitting_rows; DELETE FROM sittings;")
         self.load(page)
         self.assertIn("No board has a final yet", self.text())
         self.go("#/board?board=0")
         self.assertIn("no final yet", self.text(".answers"))
-        self.assertIn("winnow reverify --task axpy --device cpu --store open.db", self.text(".answers"))
+        self.assertIn(f"winnow reverify --task axpy --device cpu --store {store}", self.text(".answers"))
         leader = self.browser.run("return boards[0].first.candidate_id")
         self.go(f"#/candidate?id={leader}")
         self.assertIn("no final yet", self.text())
@@ -152,6 +152,23 @@ class BoardTest(unittest.TestCase):
         self.load(page, "#/board?board=" + self.board_of(page, kernel["task"]))
         self.assertEqual(self.column("kernel", "left-out-rows"), [f"#{k['candidate_id']}" for k in left_out])
         self.assertEqual(self.column("why", "left-out-rows"), [k["reason"] for k in left_out])
+
+    def test_an_old_revision_and_a_seed_kernel_are_named(self):
+        seed = next(row for row in self.rows if row["origin"] == "model")
+        page, store = self.copy_of_the_store("named", f"""
+          UPDATE tasks SET name = 'axpy' WHERE name = 'reduce_sum';
+          UPDATE candidates SET origin = 'person', call_id = NULL, call_key = '' WHERE id = {seed['candidate_id']};
+          UPDATE runs SET config = json_set(config, '$.resolved.seeds', json_object('{seed['digest']}', 'mine.cu'));""")
+        rows = leaderboard(store)
+        note = {row["task_note"] for row in rows} - {""}
+        self.assertEqual(len(note), 1)
+        self.assertIn("mine.cu", {row["author"] for row in rows})
+        self.load(page)
+        self.assertIn("mine.cu", self.text())
+        old, = self.browser.run("return boards.filter(b => b.first.task_note).map(b => b.key)")
+        self.assertIn("(old)", self.text())
+        self.go("#/board?board=" + old)
+        self.assertIn(note.pop()[1:], self.text())
 
     def board_of(self, page, task):
         self.load(page)
@@ -252,7 +269,7 @@ class BoardTest(unittest.TestCase):
         self.load(page, "#/models")
         self.assertEqual(self.browser.run("return board.suite"), document)
         rows = document["comparison"]["rows"]
-        self.assertEqual([row["model"] for row in rows], self.column("model", "suite-rows"))
+        self.assertEqual([row["label"] for row in rows], self.column("model, strategy", "suite-rows"))
         self.assertEqual(len(rows), 2)
         for heading, name in [("correct", "correct"), ("speedup", "speedup"), ("fast_1", "fast_1"), ("pass@1", "pass_at_1"), ("pass@5", "pass_at_5"),
                               ("proficiency", "proficiency")]:
@@ -286,7 +303,7 @@ class BoardTest(unittest.TestCase):
     def test_models_without_a_suite(self):
         self.go("#/models")
         self.assertIn("winnow export html --suite NAME", self.browser.run("return document.getElementById('main').textContent"))
-        self.assertIsNone(self.column("model", "suite-rows"))
+        self.assertIsNone(self.column("model, strategy", "suite-rows"))
 
     def test_filter_stays_in_the_link(self):
         self.go("#/board?board=0")

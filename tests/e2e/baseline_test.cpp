@@ -212,8 +212,8 @@ TEST_F(BaselineTest, TheTableHasTheStoredTimesBesideBaselineCu) {
       {"baseline", "table", task_folder.string(), "--device", "cpu", "--store", store.string()});
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
   EXPECT_THAT(result.out, HasSubstr("| task | shape | baseline.cu, us | speed of light |"));
-  EXPECT_THAT(result.out,
-              testing::ContainsRegex("[|] copying [|] n=1000[^|]*[|] [0-9.]+ [|] [0-9.]+ % [|]"));
+  EXPECT_THAT(result.out, testing::ContainsRegex("[|] copying [|] n=1000[^|]*[|] [0-9.]+ [|] +[|]"))
+      << "of a CPU the speed of light is not known";
   EXPECT_THAT(result.out, HasSubstr("| 2.00 | no time | torch.compile: no compiler here |"));
 }
 

@@ -204,7 +204,7 @@ TEST_F(BenchOfStrategies, HasARowForEachModelWithEachStrategy) {
     EXPECT_EQ(row.at("pass_at_1").at("value").is_null(), row.at("strategy") != "best-of-n");
     EXPECT_TRUE(row.at("pass_at_5").at("value").is_null()) << "there are two replies";
     EXPECT_EQ(row.at("calls"), 4);
-    EXPECT_EQ(row.at("device_seconds").get<double>() > 0, is_right) << "prose needs no device";
+    EXPECT_GT(row.at("device_seconds").get<double>(), 0) << "the baseline was judged";
   }
   EXPECT_EQ(
       json_output(run_winnow({"leaderboard", "--suite", suite_, "--json", "--store", store()})),

@@ -50,6 +50,8 @@ TEST(Profile, MeasuresEveryShapeOnTheCpu) {
     EXPECT_GT(kernel.at("warm_median_ns"), 0) << shape;
     EXPECT_EQ(kernel.at("profile").at("launch").at("threads_per_block"), 128) << shape;
     EXPECT_FALSE(kernel.at("profile").at("counters").at("counters").empty()) << shape;
+    EXPECT_TRUE(kernel.at("profile").at("speed_of_light").is_null()) << "as the board says";
+    EXPECT_THAT(kernel.at("profile").at("no_speed_of_light"), HasSubstr("on fibers"));
   }
 }
 

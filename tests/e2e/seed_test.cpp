@@ -104,7 +104,7 @@ TEST(Seed, ThatChangesNoInputMakesATaskThatNobodyRanks) {
          "[[shapes.promotion]]\nn = 101300\n[[shapes.held_out]]\nn = 77\n";
   write_kernel(folder / "reference.cu", true);
   write_kernel(folder / "baseline.cu", false);
-  std::ofstream(folder / "reference.py") << "class Model: pass\n";
+  std::ofstream(folder / "reference.py") << "class Model:\n    def forward(self, x): pass\n";
   const std::string why =
       "its timings can be memorised: no input differs from launch to launch at search/0";
   EXPECT_THAT(run_winnow({"tasks", "show", folder}).out,

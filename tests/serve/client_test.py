@@ -62,7 +62,7 @@ class ClientTest(unittest.TestCase):
         first, = self.client.judge([{"task": "axpy", "kernel": GOOD}], **options)
         self.assertEqual((first["verdict"], first["reward"], first["cached"]), ("correct", 0.5, False))
         self.assertIn(first["parameters"]["BLOCK"], [128, 256, 512])
-        self.assertTrue(0 < first["speed_of_light"] <= 1)
+        self.assertIsNone(first["speed_of_light"])  # of the CPU device it is not known
         self.assertGreaterEqual(first["queued_seconds"], 0)
         again, = self.client.judge([{"task": "axpy", "kernel": GOOD}], **options)
         self.assertEqual((again["job"], again["cached"], again["queued_seconds"]), (first["job"], True, 0))

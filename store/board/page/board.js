@@ -12,6 +12,7 @@ pages.board = {
         on: {change: event => go(state, {filter: event.target.value})}})),
       h('span', {class: 'soft'}, `${rows.length} of ${b.rows.length} kernels`)));
     main.append(note(`Revision ${shortDigest(b.first.task_digest)} of the task, evaluator ${b.first.evaluator_version}. Search shapes: ${b.first.shapes.join('; ') || 'not stored'}.`));
+    if (b.first.task_note) main.append(note(b.first.task_note[0].toUpperCase() + b.first.task_note.slice(1) + '.', 'warn'));
     if (b.first.task_flags.length) main.append(note(`Flags of the task: ${b.first.task_flags.join('; ')}.`));
     main.append(h('h3', {}, 'Which kernel to ship'), answers(b));
     const lines = [{at: 1, text: b.first.speedup_versus}, ...this.libraries(b).filter(l => l.relative_time).map(l => ({at: 1 / l.relative_time, text: `${l.name} ${l.version}`}))];

@@ -13,9 +13,8 @@ const placeOf = new Map(places.map(p => [p.candidate_id, p])), inFinal = p => Bo
 const versusOf = task => places.find(p => p.task === task)?.speedup_versus ?? 'the baseline';
 const everyVersus = [...new Set(places.map(p => p.speedup_versus))].sort().reverse().join(' or ') || 'baseline.cu';
 const byKernel = new Map(candidates.filter(c => c.kernel).map(c => [c.kernel, c]).reverse());
-for (const c of candidates) Object.assign(c, {task: taskOf.get(c.task_id)?.name ?? '?', by: author(c)});
-/// The model. The kernels of a person are in a run with the person's name.
-function author(c) { return c.model ?? (c.origin === 'person' ? runOf.get(c.run_id)?.run : null) ?? c.origin; }
+for (const c of candidates) Object.assign(c, {task: taskOf.get(c.task_id)?.name ?? '?', by: c.author});
+const author = c => c.author; // store/author.h
 // Marks that change the direction of a text, and other invisible ones, are shown by their numbers.
 const hiddenMarks = /[\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u2028\u2029]/g;
 const markName = c => '\u27e8U+' + c.codePointAt(0).toString(16).toUpperCase().padStart(4, '0') + '\u27e9';
@@ -115,6 +114,7 @@ for (const b of boards) {
   const twins = boards.filter(o => o.name === b.name || o.full === b.name);
   b.full = b.name;
   if (twins.length > 1) b.name += ` (revision ${shortDigest(b.first.task_digest)}, evaluator ${b.first.evaluator_version})`;
+  if (b.first.task_note) b.name += ' (old)';
 }
 const boardAt = state => boards.find(b => b.key === state.board) ?? boards[0];
 const chooseBoard = state => choice('Board', 'board', boards.map(b => [b.key, b.name]), {...state, board: boardAt(state)?.key});

@@ -22,7 +22,7 @@ pages.overview = {
     whiskers(main, 'The fastest kernel of each board, with its 95 % interval', boards.map(b => ({...whiskerRow(b.first, b.first.origin === 'model' ? hue(0) : 'var(--grey)'), label: label(b), short: null,
       href: link({page: 'board', board: b.key})})), {lines: [{at: 1, text: everyVersus}], whole: true});
     main.append(table(boards, filled(boards, [
-      {name: 'board', cell: b => h('a', {href: link({page: 'board', board: b.key})}, b.name)}, {name: 'leader', cell: b => toCandidate(b.first.candidate_id, `#${b.first.candidate_id} ${b.first.model ?? b.first.origin}`)},
+      {name: 'board', cell: b => h('a', {href: link({page: 'board', board: b.key})}, b.name)}, {name: 'leader', cell: b => toCandidate(b.first.candidate_id, `#${b.first.candidate_id} ${author(b.first)}`)},
       {name: 'rank', num: true, cell: b => rank(b.first)}, {name: 'final', cell: b => h('span', {class: summaryOf(b)?.final_at ? 'whole' : 'unsure'}, summaryOf(b)?.final_at?.slice(0, 10) ?? 'none yet')},
       {name: 'speedup', num: true, cell: b => speed(b.first.speedup)}, {name: '95 % interval', num: true, cell: b => bounds(b.first)}, {name: 'held-out shapes', num: true, cell: b => speed(b.first.held_out_speedup)},
       {name: 'of light', num: true, value: b => summaryOf(b)?.of_light, cell: b => percent(summaryOf(b)?.of_light)},

@@ -12,7 +12,7 @@ pages.roofline = {
     main.append(note('Operations and bytes are those that the task needs, not those that a kernel does. The roofs are what Winnow\u2019s own kernels reached on this device.'));
     this.picture(main, points);
     main.append(table(points, [
-      {name: 'kernel', cell: q => toCandidate(q.p.candidate_id)}, {name: 'by', value: q => q.p.model ?? q.p.origin}, {name: 'shape', value: q => q.s.shape}, {name: 'of light', num: true, cell: q => percent(q.light.fraction)},
+      {name: 'kernel', cell: q => toCandidate(q.p.candidate_id)}, {name: 'by', value: q => author(q.p)}, {name: 'shape', value: q => q.s.shape}, {name: 'of light', num: true, cell: q => percent(q.light.fraction)},
       {name: 'bound', value: q => q.light.bound}, {name: 'time', num: true, cell: q => time(q.s.time_ns)}, {name: 'at best', num: true, cell: q => time(q.light.least_ns)},
       {name: 'operations a byte', num: true, cell: q => count(Number(q.x.toPrecision(3)))}, {name: 'operations a second', num: true, cell: q => hasD3 ? d3.format('.3~s')(q.y) : q.y.toExponential(2)}]));
   },

@@ -11,7 +11,7 @@ pages.shapes = {
     main.append(note(`First kernels of the board (${rows.length}) at its search shapes (${shapes.length}), as their evaluations measured them. The last column is the speedup when judged: their geometric mean. A final measures its finalists again.`));
     const cell = (p, shape) => of.get(p.candidate_id).find(s => s.shape === shape);
     this.heat(main, rows, shapes, cell);
-    main.append(table(rows, [{name: 'rank', num: true, cell: rank}, {name: 'kernel', cell: p => toCandidate(p.candidate_id)}, {name: 'by', value: p => p.model ?? p.origin},
+    main.append(table(rows, [{name: 'rank', num: true, cell: rank}, {name: 'kernel', cell: p => toCandidate(p.candidate_id)}, {name: 'by', value: p => author(p)},
       ...shapes.map(s => ({name: s, num: true, cell: p => { const k = cell(p, s); return k ? `${speed(k.speedup)} (${bounds(k)})` : none; }})),
       {name: 'when judged', num: true, cell: p => speed(byId.get(p.candidate_id)?.speedup)}]));
     for (const shape of shapes) {
