@@ -74,13 +74,13 @@ struct Piped {
 TEST_F(KernelTexts, FromAPipeHaveAName) {
   for (const char* name : {"-", "/dev/stdin", "/dev/fd/0"}) {
     const Piped piped(std::string("a kernel\0from a pipe\n", 21));
-    check_kernels({name}, store_path, "axpy"); // takes no bytes
+    check_kernels({name}, store, "axpy"); // takes no bytes
     const KernelText kernel = read(name);
     EXPECT_EQ(kernel.text.size(), 21U) << name;
     EXPECT_EQ(kernel.name, "standard input") << name;
     EXPECT_EQ(stem_of(kernel.name), "kernel");
   }
-  EXPECT_THROW(check_kernels({"-", "/dev/stdin"}, store_path, "axpy"), UsageError);
+  EXPECT_THROW(check_kernels({"-", "/dev/stdin"}, store, "axpy"), UsageError);
 }
 
 TEST_F(KernelTexts, OfAnotherTaskAreRefused) {
