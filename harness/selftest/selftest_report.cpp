@@ -257,19 +257,6 @@ std::string warning_lines(const TaskSelftest& selftest) {
   return text;
 }
 
-std::string task_lines(const TaskSelftest& selftest, bool verbose) {
-  return fmt::format("{}: {}\n  mutants: {} rejected, {} accepted (counted for each mutant "
-                     "on each set of shapes, or on each shape)\n",
-                     selftest.task, is_proven(selftest) ? "proven" : "NOT PROVEN",
-                     count_of(selftest.mutants, MutantResult::State::Rejected),
-                     count_of(selftest.mutants, MutantResult::State::Accepted)) +
-         accepted_mutants(selftest) + every_shape_line(selftest) + narrow_lines(selftest, verbose) +
-         honest_lines(selftest, verbose) + wrong_lines(selftest) +
-         (selftest.is_module ? "  the reference is the module in reference.py\n"
-                             : reference_lines(selftest.reference)) +
-         warning_lines(selftest);
-}
-
 json finite(double value) {
   return std::isfinite(value) ? json(value) : json(nullptr);
 }
@@ -356,6 +343,19 @@ bool is_proven(const TaskSelftest& selftest) {
          count_of(selftest.honest, KernelResult::State::Rejected) == 0 &&
          count_of(selftest.honest, KernelResult::State::Accepted) > 0 &&
          (selftest.is_module || selftest.reference.state == ReferenceAgreement::State::Agrees);
+}
+
+std::string task_lines(const TaskSelftest& selftest, bool verbose) {
+  return fmt::format("{}: {}\n  mutants: {} rejected, {} accepted (counted for each mutant "
+                     "on each set of shapes, or on each shape)\n",
+                     selftest.task, is_proven(selftest) ? "proven" : "NOT PROVEN",
+                     count_of(selftest.mutants, MutantResult::State::Rejected),
+                     count_of(selftest.mutants, MutantResult::State::Accepted)) +
+         accepted_mutants(selftest) + every_shape_line(selftest) + narrow_lines(selftest, verbose) +
+         honest_lines(selftest, verbose) + wrong_lines(selftest) +
+         (selftest.is_module ? "  the reference is the module in reference.py\n"
+                             : reference_lines(selftest.reference)) +
+         warning_lines(selftest);
 }
 
 std::string to_text(const SelftestReport& report, bool verbose) {

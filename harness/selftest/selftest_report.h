@@ -33,6 +33,9 @@ std::vector<std::string> warnings(const TaskSelftest& selftest);
 /// is accepted, and reference.cu agrees with reference.py or reference.py is the reference.
 bool is_proven(const TaskSelftest& selftest);
 
+/// What the report says of one task.
+std::string task_lines(const TaskSelftest& selftest, bool verbose = false);
+
 struct SelftestReport {
   std::string device;
   std::string device_name;

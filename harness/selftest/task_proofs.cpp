@@ -63,8 +63,9 @@ public:
   void work(const std::shared_ptr<evaluators::DeviceHost>& host) {
     for (std::size_t i = next_++; i < tasks_.size(); i = next_++) {
       found_[i] = prove(tasks_[i], options_, host, activity_);
-      const char* const end = is_proven(found_[i]) ? ": proven\n" : ": NOT PROVEN\n";
-      activity_.away([&] { std::cerr << tasks_[i].name + end; });
+      const std::string said =
+          is_proven(found_[i]) ? tasks_[i].name + ": proven\n" : task_lines(found_[i]);
+      activity_.away([&] { std::cerr << said; });
     }
   }
 

@@ -22,7 +22,8 @@ struct ProofOptions {
 unsigned suitable_jobs(const evaluators::DeviceReport& device);
 
 /// The proofs of all tasks, in their order. `activity` shows the parts; stderr gets a line for each
-/// task that ends. Throws the first error of a task, after the tasks beside it have ended.
+/// task that ends, and at once all that the report says of a task that is not proven. Throws the
+/// first error of a task, after the tasks beside it have ended.
 std::vector<TaskSelftest> prove_tasks(const std::vector<tasks::Task>& tasks,
                                       const std::shared_ptr<evaluators::DeviceHost>& host,
                                       const ProofOptions& options, Activity& activity);

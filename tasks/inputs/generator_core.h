@@ -266,6 +266,28 @@ TASKS_ANYWHERE inline Bits64 csr_left_entries(const DrawnGenerator& spec,
   return entries < least ? least : entries > most ? most : entries;
 }
 
+struct CsrHalves {
+  CsrSpan left, right;
+};
+
+/// The halves of a span of at least two rows. `stream`: csr_stream().
+TASKS_ANYWHERE inline CsrHalves csr_halves(const DrawnGenerator& spec, const RandomStream& stream,
+                                           const CsrSpan& span) {
+  const Bits64 left_rows = span.rows / 2;
+  const Bits64 left_entries = csr_left_entries(spec, stream, span, left_rows);
+  return {{span.first, left_rows, span.before, left_entries},
+          {span.first + left_rows, span.rows - left_rows, span.before + left_entries,
+           span.entries - left_entries}};
+}
+
+TASKS_ANYWHERE inline RandomStream csr_stream(const DrawnGenerator& spec, Bits64 seed) {
+  return RandomStream{seed, spec.csr.pointers_hash}.parameters();
+}
+
+TASKS_ANYWHERE inline CsrSpan csr_matrix(const DrawnGenerator& spec) {
+  return {0, spec.csr.rows, 0, static_cast<Bits64>(spec.a)};
+}
+
 /// The row `target` or, with `by_entry`, the row that has the entry `target`. Halves the matrix
 /// again and again, and each half gets a random share of the entries, as in R-MAT (Chakrabarti,
 /// Zhan and Faloutsos, SDM 2004). So some rows are very long, and some are empty.
@@ -274,15 +296,12 @@ TASKS_ANYWHERE inline Bits64 csr_left_entries(const DrawnGenerator& spec,
 /// time of many kernels follows from the longest row and its place, and both are a matter of luck.
 TASKS_ANYWHERE inline CsrSpan csr_row(const DrawnGenerator& spec, Bits64 seed, Bits64 target,
                                       bool by_entry) {
-  const RandomStream stream = RandomStream{seed, spec.csr.pointers_hash}.parameters();
-  CsrSpan span{0, spec.csr.rows, 0, static_cast<Bits64>(spec.a)};
+  const RandomStream stream = csr_stream(spec, seed);
+  CsrSpan span = csr_matrix(spec);
   while (span.rows > 1) {
-    const Bits64 left_rows = span.rows / 2;
-    const Bits64 left_entries = csr_left_entries(spec, stream, span, left_rows);
-    const Bits64 end = by_entry ? span.before + left_entries : span.first + left_rows;
-    span = target < end ? CsrSpan{span.first, left_rows, span.before, left_entries}
-                        : CsrSpan{span.first + left_rows, span.rows - left_rows,
-                                  span.before + left_entries, span.entries - left_entries};
+    const CsrHalves halves = csr_halves(spec, stream, span);
+    const Bits64 end = by_entry ? halves.right.before : halves.right.first;
+    span = target < end ? halves.left : halves.right;
   }
   return span;
 }
@@ -295,8 +314,7 @@ TASKS_ANYWHERE inline double csr_pointer(const DrawnGenerator& spec, Bits64 seed
 /// Cuts the columns into as many equal ranges as the row has entries. Each entry is in a random
 /// column of its range.
 TASKS_ANYWHERE inline double csr_column(const DrawnGenerator& spec, const RandomStream& stream,
-                                        Bits64 index) {
-  const CsrSpan row = csr_row(spec, stream.seed, index, true);
+                                        const CsrSpan& row, Bits64 index) {
   if (row.entries == 0) {
     return 0; // the index is not below the number of entries
   }
@@ -418,7 +436,7 @@ TASKS_ANYWHERE inline double generate(const DrawnGenerator& spec, const RandomSt
   case GeneratorSpec::Kind::CsrRows:
     return csr_pointer(spec, stream.seed, index);
   case GeneratorSpec::Kind::CsrColumns:
-    return csr_column(spec, stream, index);
+    return csr_column(spec, stream, csr_row(spec, stream.seed, index, true), index);
   }
   return 0;
 }

@@ -7,6 +7,7 @@
 
 #include "base/parallel.h"
 #include "base/sanitized.h"
+#include "tasks/inputs/csr_walk.h"
 #include "tasks/inputs/generator_core.h"
 
 #include <algorithm>
@@ -42,6 +43,32 @@ TASKS_DRAW(Normal)
 TASKS_DRAW(Uniform)
 TASKS_DRAW(HeavyTail)
 
+void draw_pointers(const DrawnGenerator& spec, std::uint64_t seed, std::uint64_t first,
+                   double* values, std::uint64_t count) {
+  CsrWalk walk(spec, seed, first, false);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    if (first + i >= spec.csr.rows) {
+      values[i] = spec.a;
+      continue;
+    }
+    values[i] = static_cast<double>(walk.row().before);
+    if (!walk.is_last()) {
+      walk.next();
+    }
+  }
+}
+
+void draw_columns(const DrawnGenerator& spec, const core::RandomStream& stream, std::uint64_t first,
+                  double* values, std::uint64_t count) {
+  CsrWalk walk(spec, stream.seed, first, true);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    while (first + i >= walk.row().before + walk.row().entries && !walk.is_last()) {
+      walk.next();
+    }
+    values[i] = core::csr_column(spec, stream, walk.row(), first + i);
+  }
+}
+
 void draw_values(const DrawnGenerator& spec, const core::RandomStream& stream, std::uint64_t first,
                  double* values, std::uint64_t count) {
   switch (spec.kind) {
@@ -51,6 +78,10 @@ void draw_values(const DrawnGenerator& spec, const core::RandomStream& stream, s
     return draw_Uniform(spec, stream, first, values, count);
   case Kind::HeavyTail:
     return draw_HeavyTail(spec, stream, first, values, count);
+  case Kind::CsrRows:
+    return draw_pointers(spec, stream.seed, first, values, count);
+  case Kind::CsrColumns:
+    return draw_columns(spec, stream, first, values, count);
   default:
     for (std::uint64_t i = 0; i < count; ++i) {
       values[i] = core::generate(spec, stream, first + i);

@@ -267,6 +267,19 @@ TEST(InputGenerator, CsrMatricesAreSortedAndInRange) {
   }
 }
 
+TEST(InputGenerator, CsrElementsAreTheSameOneByOne) {
+  const CsrMatrix matrix{1000, 64, hash_name("row_ptr")};
+  const Csr csr = csr_matrix(1000, 64, 3000, 0.9, 7);
+  const GeneratorSpec pointers{Kind::CsrRows, 3000, 0.9, matrix};
+  for (std::size_t i = 0; i < csr.pointers.size(); ++i) {
+    ASSERT_EQ(csr.pointers[i], generate_element(pointers, 7, "row_ptr", i)) << i;
+  }
+  const GeneratorSpec columns{Kind::CsrColumns, 3000, 0.9, matrix};
+  for (std::size_t i = 0; i < csr.columns.size(); ++i) {
+    ASSERT_EQ(csr.columns[i], generate_element(columns, 7, "col", i)) << i;
+  }
+}
+
 TEST(InputGenerator, TheUpperHalfOfTheSeedDecidesTheRowPointers) {
   const std::uint64_t turn = 5ULL << 32U, other_turn = 6ULL << 32U;
   for (const std::uint64_t rows : {1U, 2U, 7U, 1000U}) {
