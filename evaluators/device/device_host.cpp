@@ -195,7 +195,15 @@ GpuLock::~GpuLock() {
 
 DeviceHost::DeviceHost(DeviceReport report, const MachineOptions& machine,
                        std::chrono::milliseconds run_timeout)
-    : device(std::move(report)), lock(device),
+    : DeviceHost(report, std::make_shared<GpuLock>(report), machine, run_timeout) {}
+
+DeviceHost::DeviceHost(const DeviceHost& open, const MachineOptions& machine,
+                       std::chrono::milliseconds run_timeout)
+    : DeviceHost(open.device, open.lock, machine, run_timeout) {}
+
+DeviceHost::DeviceHost(DeviceReport report, std::shared_ptr<const GpuLock> shared_lock,
+                       const MachineOptions& machine, std::chrono::milliseconds run_timeout)
+    : device(std::move(report)), lock(std::move(shared_lock)),
       sandbox(process::Sandbox::best(machine.require_isolation)), arena(tasks::kSharedBytes),
       exchange(kExchangeBytes), cache(machine.cache.empty() ? cache_directory() : machine.cache),
       compiler(make_compiler(device, sandbox, machine, cache)),

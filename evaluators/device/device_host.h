@@ -71,9 +71,12 @@ struct DeviceHost {
   /// Throws Error, DeviceUnavailable.
   DeviceHost(DeviceReport report, const MachineOptions& machine,
              std::chrono::milliseconds run_timeout);
+  /// See open_beside().
+  DeviceHost(const DeviceHost& open, const MachineOptions& machine,
+             std::chrono::milliseconds run_timeout);
 
   DeviceReport device;
-  GpuLock lock;
+  std::shared_ptr<const GpuLock> lock;
   process::Sandbox sandbox;
   Arena arena;
   Arena exchange; ///< see kExchangeFd
@@ -85,6 +88,10 @@ struct DeviceHost {
   std::unique_ptr<Runner> runner;
   std::optional<profiling::Ceilings> ceilings; ///< see ceilings_of()
   HostStatistics spent;                        ///< by all evaluations so far
+
+private:
+  DeviceHost(DeviceReport report, std::shared_ptr<const GpuLock> shared_lock,
+             const MachineOptions& machine, std::chrono::milliseconds run_timeout);
 };
 
 /// Adds the lifetime of this object to a field of HostStatistics.

@@ -192,6 +192,11 @@ std::shared_ptr<DeviceHost> open_device(const DeviceReport& device, const Machin
   return std::make_shared<DeviceHost>(device, machine, run_timeout);
 }
 
+std::shared_ptr<DeviceHost> open_beside(const DeviceHost& open, const MachineOptions& machine,
+                                        std::chrono::milliseconds run_timeout) {
+  return std::make_shared<DeviceHost>(open, machine, run_timeout);
+}
+
 HostStatistics statistics(const DeviceHost& host) {
   HostStatistics statistics = host.spent;
   const RunnerStatistics runner = host.runner->statistics();

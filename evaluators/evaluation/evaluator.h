@@ -68,6 +68,10 @@ struct DeviceHost;
 /// worker or the judge that stays, see Protocol. Throws Error, DeviceUnavailable.
 std::shared_ptr<DeviceHost> open_device(const DeviceReport& device, const MachineOptions& machine,
                                         std::chrono::milliseconds run_timeout);
+/// Opens the device of `open` once more, for work that shares the device because its times do not
+/// count. Throws as open_device().
+std::shared_ptr<DeviceHost> open_beside(const DeviceHost& open, const MachineOptions& machine,
+                                        std::chrono::milliseconds run_timeout);
 /// How the evaluations on a device have spent their time so far, and how often workers were
 /// replaced.
 struct HostStatistics {

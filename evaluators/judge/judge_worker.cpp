@@ -1,6 +1,7 @@
 // The `_judge` child. It runs the task's reference on a candidate's inputs and compares the outputs
 // that the candidate left in the arena. The reference's outputs never leave this process.
 #include "base/error.h"
+#include "base/freed_memory.h"
 #include "evaluators/evaluation/evaluator.h"
 #include "evaluators/judge/compare.h"
 #include "evaluators/judge/expected_outputs.h"
@@ -155,6 +156,7 @@ void answer_questions(JudgeWorker& worker) {
 int judge_worker_main(std::vector<std::string> arguments) {
   try {
     process::enter_sandbox(arguments);
+    keep_freed_memory();
     JudgeWorker worker(take_device_arguments(arguments));
     std::ios::sync_with_stdio(false); // reads whole blocks
     std::cin.tie(nullptr);            // otherwise each read would write the replies so far

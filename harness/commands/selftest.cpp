@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "base/freed_memory.h"
 #include "base/random_bits.h"
 #include "evaluators/device/device_host.h"
 #include "harness/commands/commands.h"
@@ -7,11 +8,11 @@
 #include "harness/machine.h"
 #include "harness/named_task.h"
 #include "harness/report/activity.h"
-#include "harness/report/terminal.h"
 #include "harness/selftest/reference_agreement.h"
 #include "harness/selftest/selftest_report.h"
-#include "tasks/memorisable.h"
+#include "harness/selftest/task_proofs.h"
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -25,8 +26,7 @@ struct SelftestCommand {
   std::vector<std::string> names;
   std::string timeout = "60s";
   std::optional<std::uint64_t> seed;
-  evaluators::SelftestOptions options;
-  AgreementOptions agreement;
+  ProofOptions proof;
   bool write_golden = false;
   bool json = false;
   bool verbose = false;
@@ -43,48 +43,11 @@ std::vector<tasks::Task> chosen_tasks(const SelftestCommand& command) {
   return chosen;
 }
 
-/// Without a terminal, prints a line for each part that takes long.
-void say(Activity& activity, const std::string& task, const std::string& part) {
-  activity.count(task + ": " + part);
-  if (!stderr_is_terminal()) {
-    std::cerr << task << ": " << part << '\n';
-  }
-}
-
-TaskSelftest prove(const tasks::Task& task, const SelftestCommand& command,
-                   const std::shared_ptr<evaluators::DeviceHost>& host, Activity& activity) {
-  evaluators::SelftestOptions options = command.options;
-  options.progress = [&](const std::string& part) { activity.count(task.name + ": " + part); };
-  evaluators::Selftest selftest(task, host, options);
-  TaskSelftest result;
-  result.task = task.name;
-  result.digest = task.digest;
-  result.precision = task.tolerance.accumulate;
-  result.memorisable = tasks::why_timings_can_be_memorised(task, host->device.kind);
-  result.doubts = selftest.doubts();
-  say(activity, task.name, "mutants");
-  result.mutants = selftest.mutants();
-  say(activity, task.name, "narrowed intermediates");
-  result.narrowed = selftest.narrowed();
-  say(activity, task.name, "honest kernels");
-  result.honest = selftest.honest();
-  result.wrong = selftest.wrong();
-  activity.count(task.name);
-  if (task.torch) {
-    result.is_module = true;
-    result.reference.detail = "reference.py is the reference";
-    return result;
-  }
-  activity.wait_for({"reference.py", "runs in PyTorch", command.agreement.timeout});
-  result.reference = check_reference(task, selftest, command.agreement);
-  return result;
-}
-
 ExitCode write_all_golden(const SelftestCommand& command,
                           const std::shared_ptr<evaluators::DeviceHost>& host) {
   for (const tasks::Task& task : chosen_tasks(command)) {
-    evaluators::Selftest selftest(task, host, command.options);
-    const ReferenceAgreement agreement = write_golden(task, selftest, command.agreement);
+    evaluators::Selftest selftest(task, host, command.proof.selftest);
+    const ReferenceAgreement agreement = write_golden(task, selftest, command.proof.agreement);
     std::cout << golden_file(task).string() << ": answers of " << agreement.source << " at "
               << agreement.shapes << " shapes\n";
     for (const std::string& note : agreement.notes) {
@@ -94,62 +57,59 @@ ExitCode write_all_golden(const SelftestCommand& command,
   return ExitCode::Done;
 }
 
-bool prove_all(SelftestCommand& command, const std::shared_ptr<evaluators::DeviceHost>& host,
-               SelftestReport& report) {
-  Activity activity;
-  command.options.evaluation.waiting = activity.listener();
-  bool proven = true;
-  for (const tasks::Task& task : chosen_tasks(command)) {
-    report.tasks.push_back(prove(task, command, host, activity));
-    const bool task_proven = is_proven(report.tasks.back());
-    activity.away(
-        [&] { std::cerr << task.name << (task_proven ? ": proven\n" : ": NOT PROVEN\n"); });
-    proven = proven && task_proven;
-  }
-  return proven;
-}
-
 ExitCode selftest(SelftestCommand command) {
+  keep_freed_memory();
   if (command.write_golden && command.names.empty()) {
     throw UsageError("--write-golden needs a TASK", "name the tasks that get a golden.json");
   }
-  command.options.evaluation.run_timeout = duration_option("--timeout", command.timeout);
+  evaluators::SelftestOptions& options = command.proof.selftest;
+  options.evaluation.run_timeout = duration_option("--timeout", command.timeout);
   // A fixed default seed, so that golden.json does not change when it is written again.
-  command.options.seed = command.seed.value_or(command.write_golden ? 1 : random_bits());
-  command.agreement.seed = command.options.seed;
-  command.agreement.isolation = command.options.evaluation.require_isolation;
-  check_isolation(command.options.evaluation);
-  const evaluators::DeviceReport device =
-      evaluators::select_device(command.options.evaluation.device);
-  const auto host = evaluators::open_device(device, command.options.evaluation,
-                                            command.options.evaluation.run_timeout);
+  options.seed = command.seed.value_or(command.write_golden ? 1 : random_bits());
+  command.proof.agreement.seed = options.seed;
+  command.proof.agreement.isolation = options.evaluation.require_isolation;
+  check_isolation(options.evaluation);
+  const evaluators::DeviceReport device = evaluators::select_device(options.evaluation.device);
+  const auto host =
+      evaluators::open_device(device, options.evaluation, options.evaluation.run_timeout);
   if (command.write_golden) {
     return write_all_golden(command, host);
   }
-  SelftestReport report{device.kind, device.name, command.options.seed, {}};
-  const bool proven = prove_all(command, host, report);
-  std::cout << (command.json ? to_json_text(report) : to_text(report, command.verbose))
-            << std::flush;
-  return proven ? ExitCode::Done : ExitCode::NotCorrect;
+  Activity activity;
+  options.evaluation.waiting = activity.listener();
+  const SelftestReport report{device.kind, device.name, options.seed,
+                              prove_tasks(chosen_tasks(command), host, command.proof, activity)};
+  activity.away([&] {
+    std::cout << (command.json ? to_json_text(report) : to_text(report, command.verbose))
+              << std::flush;
+  });
+  return std::all_of(report.tasks.begin(), report.tasks.end(), is_proven) ? ExitCode::Done
+                                                                          : ExitCode::NotCorrect;
 }
 
 void add_options(CLI::App& sub, SelftestCommand& command) {
-  command.options.evaluation.device = "cpu";
+  command.proof.selftest.evaluation.device = "cpu";
   CLI::Option* names =
       sub.add_option("TASK", command.names,
                      "name, category/name or folder of each task; default: the whole catalogue");
   const std::string whole_catalogue = "the whole catalogue, as without names";
   sub.add_flag("--all", whole_catalogue)->excludes(names);
-  sub.add_option("--device", command.options.evaluation.device, "cpu, cuda, hip, best, cuda:1, ...")
+  sub.add_option("--device", command.proof.selftest.evaluation.device,
+                 "cpu, cuda, hip, best, cuda:1, ...")
       ->capture_default_str();
-  add_isolation_option(sub, command.options.evaluation.require_isolation);
+  add_isolation_option(sub, command.proof.selftest.evaluation.require_isolation);
   sub.add_option("--seed", command.seed,
                  "seed that an earlier selftest has shown, to repeat that selftest (default: a new "
                  "seed; 1 for --write-golden)");
-  sub.add_option("--seeds", command.options.seeds, "inputs per shape for each honest kernel")
+  sub.add_option("--seeds", command.proof.selftest.seeds, "inputs per shape for each honest kernel")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
-  sub.add_option("--python", command.agreement.python,
+  sub.add_option("--jobs", command.proof.jobs,
+                 "tasks to prove side by side; 0: one on the CPU, up to four on a GPU, as far as "
+                 "cores and memory go")
+      ->check(CLI::Range(0, 64))
+      ->capture_default_str();
+  sub.add_option("--python", command.proof.agreement.python,
                  "Python, by name or path; the selftest uses PyTorch if this Python has it")
       ->capture_default_str();
   sub.add_option("--timeout", command.timeout,

@@ -159,6 +159,10 @@ TEST_F(SelftestTest, AMistakeInThePlanOfAnHonestKernelIsReported) {
   const ProgramResult result = run("negates");
   EXPECT_EQ(result.exit_code, 2) << result.out << result.err;
   EXPECT_THAT(result.err, HasSubstr("honest/last.cu:2:"));
+  const ProgramResult beside_another =
+      run_winnow({"tasks", "selftest", folder.string(), "axpy", "--seeds", "1", "--jobs", "2"});
+  EXPECT_EQ(beside_another.exit_code, 2) << beside_another.out << beside_another.err;
+  EXPECT_THAT(beside_another.err, HasSubstr("honest/last.cu:2:"));
 }
 
 TEST_F(SelftestTest, AConstantInputIsTooFriendly) {
@@ -319,9 +323,11 @@ TEST_F(SelftestTest, GoldenTensorsStandInForPyTorch) {
 
 TEST_F(SelftestTest, OfTheCatalogueRejectsMutantsAndAcceptsHonestKernels) {
   const ProgramResult result =
-      run_winnow({"tasks", "selftest", "axpy", "gemm_i8", "--seeds", "1", "--json"});
+      run_winnow({"tasks", "selftest", "gemm_i8", "axpy", "--seeds", "1", "--jobs", "2", "--json"});
   const json document = json_output(result);
   ASSERT_EQ(document.at("tasks").size(), 2U) << result.err;
+  EXPECT_EQ(document.at("tasks").at(0).at("task"), "gemm_i8") << "the order of the names";
+  EXPECT_EQ(document.at("tasks").at(1).at("task"), "axpy");
   for (const json& task : document.at("tasks")) {
     EXPECT_THAT(in_state(task, "accepted"), testing::IsEmpty()) << task.at("task");
     for (const json& kernel : task.at("honest")) {

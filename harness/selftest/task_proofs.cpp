@@ -1,0 +1,137 @@
+#include "harness/selftest/task_proofs.h"
+
+#include "evaluators/device/device_host.h"
+#include "harness/report/terminal.h"
+#include "tasks/memorisable.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <iostream>
+#include <mutex>
+#include <thread>
+
+namespace winnow::harness {
+namespace {
+
+constexpr std::size_t kMostJobs = 4; // more wait for the GPU, or for the cores
+constexpr std::size_t kCoresOfAJob = 4;
+constexpr std::int64_t kMemoryOfAJob = std::int64_t{24} << 30U;
+
+/// Without a terminal, prints a line for each part that takes long.
+void say(Activity& activity, const std::string& task, const std::string& part) {
+  activity.count(task + ": " + part);
+  if (!stderr_is_terminal()) {
+    std::cerr << task + ": " + part + '\n';
+  }
+}
+
+TaskSelftest prove(const tasks::Task& task, const ProofOptions& proof,
+                   const std::shared_ptr<evaluators::DeviceHost>& host, Activity& activity) {
+  evaluators::SelftestOptions options = proof.selftest;
+  options.progress = [&](const std::string& part) { activity.count(task.name + ": " + part); };
+  evaluators::Selftest selftest(task, host, options);
+  TaskSelftest result;
+  result.task = task.name;
+  result.digest = task.digest;
+  result.precision = task.tolerance.accumulate;
+  result.memorisable = tasks::why_timings_can_be_memorised(task, host->device.kind);
+  result.doubts = selftest.doubts();
+  say(activity, task.name, "mutants");
+  result.mutants = selftest.mutants();
+  say(activity, task.name, "narrowed intermediates");
+  result.narrowed = selftest.narrowed();
+  say(activity, task.name, "honest kernels");
+  result.honest = selftest.honest();
+  result.wrong = selftest.wrong();
+  activity.count(task.name);
+  if (task.torch) {
+    result.is_module = true;
+    result.reference.detail = "reference.py is the reference";
+    return result;
+  }
+  activity.wait_for({"reference.py", "runs in PyTorch", proof.agreement.timeout});
+  result.reference = check_reference(task, selftest, proof.agreement);
+  return result;
+}
+
+// Hands the tasks out to the threads, and keeps what they found.
+class Proofs {
+public:
+  Proofs(const std::vector<tasks::Task>& tasks, const ProofOptions& options, Activity& activity)
+      : tasks_(tasks), options_(options), activity_(activity), found_(tasks.size()) {}
+
+  void work(const std::shared_ptr<evaluators::DeviceHost>& host) {
+    for (std::size_t i = next_++; i < tasks_.size(); i = next_++) {
+      found_[i] = prove(tasks_[i], options_, host, activity_);
+      const char* const end = is_proven(found_[i]) ? ": proven\n" : ": NOT PROVEN\n";
+      activity_.away([&] { std::cerr << tasks_[i].name + end; });
+    }
+  }
+
+  /// Opens the device once more for this thread.
+  void work_beside(const evaluators::DeviceHost& open) {
+    try {
+      const evaluators::EvaluationOptions& machine = options_.selftest.evaluation;
+      work(evaluators::open_beside(open, machine, machine.run_timeout));
+    } catch (...) {
+      stop(std::current_exception());
+    }
+  }
+
+  void stop(std::exception_ptr error) {
+    next_ = tasks_.size();
+    const std::lock_guard lock(mutex_);
+    if (!error_) {
+      error_ = std::move(error);
+    }
+  }
+
+  std::vector<TaskSelftest> take() {
+    if (error_) {
+      std::rethrow_exception(error_);
+    }
+    return std::move(found_);
+  }
+
+private:
+  const std::vector<tasks::Task>& tasks_;
+  const ProofOptions& options_;
+  Activity& activity_;
+  std::vector<TaskSelftest> found_; ///< each by the thread that took its task
+  std::atomic<std::size_t> next_ = 0;
+  std::mutex mutex_; ///< guards error_
+  std::exception_ptr error_;
+};
+
+} // namespace
+
+std::size_t suitable_jobs(const evaluators::DeviceReport& device) {
+  if (device.kind == "cpu") {
+    return 1;
+  }
+  const std::size_t by_cores = std::thread::hardware_concurrency() / kCoresOfAJob;
+  const auto by_memory = static_cast<std::size_t>(device.facts.memory_bytes / kMemoryOfAJob);
+  return std::clamp<std::size_t>(std::min(by_cores, by_memory), 1, kMostJobs);
+}
+
+std::vector<TaskSelftest> prove_tasks(const std::vector<tasks::Task>& tasks,
+                                      const std::shared_ptr<evaluators::DeviceHost>& host,
+                                      const ProofOptions& options, Activity& activity) {
+  const std::size_t jobs = options.jobs > 0 ? options.jobs : suitable_jobs(host->device);
+  Proofs proofs(tasks, options, activity);
+  {
+    std::vector<std::jthread> beside;
+    for (std::size_t i = 1; i < std::min(jobs, tasks.size()); ++i) {
+      beside.emplace_back([&] { proofs.work_beside(*host); });
+    }
+    try {
+      proofs.work(host);
+    } catch (...) {
+      proofs.stop(std::current_exception());
+    }
+  }
+  return proofs.take();
+}
+
+} // namespace winnow::harness
