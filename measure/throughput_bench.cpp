@@ -7,7 +7,7 @@
 // kernels trap. On a GPU a trap breaks the worker, so the next candidate waits for a new one.
 // --gpus compares numbers of GPUs: it judges N kernels for each GPU, F of them faulty, with the
 // first GPU, then with the first two, and so on, and prints a row for each. The GPUs can be
-// simulated: WINNOW_CUDA_LIBRARY=.../libsimulated_gpus.so (docs/measurements/several-gpus.md).
+// simulated: WINNOW_CUDA_LIBRARY=.../libsimulated_gpus.so (docs/measurements/scale.md).
 #include "base/error.h"
 #include "base/files.h"
 #include "evaluators/workers.h"

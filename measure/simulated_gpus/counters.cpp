@@ -1,4 +1,4 @@
-// The times of CUPTI on hosts with several H100s (docs/measurements/several-gpus.md). The functions
+// The times of CUPTI on hosts with several H100s (docs/measurements/scale.md). The functions
 // are those of CUPTI's double, which this library contains.
 #include "measure/simulated_gpus/counters.h"
 

@@ -1,5 +1,5 @@
 // A libcuda.so with eight simulated H100s, for WINNOW_CUDA_LIBRARY: the devices and their contexts.
-// docs/measurements/several-gpus.md says what is simulated.
+// docs/measurements/scale.md says what is simulated.
 #include "measure/simulated_gpus/counters.h"
 #include "measure/simulated_gpus/gpu.h"
 #include "measure/simulated_gpus/host_lock.h"

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 // The calibration: added to the work whenever the host waits for it. With the first number one
 // simulated GPU judges as many axpy kernels a minute as an H100 without counters, with both as many
-// as an H100 with counters (docs/measurements/several-gpus.md).
+// as an H100 with counters (docs/measurements/scale.md).
 constexpr std::chrono::nanoseconds kEachWait = 205us;
 constexpr std::chrono::nanoseconds kLongerWithCounters = 65us;
 
