@@ -1,43 +1,39 @@
-# Runs a program under gdb with all of its children, and stops at the first child that a signal ends:
-#   gdb -q -x scripts/child.gdb --args build/dev/winnow eval TASK FILE --device cpu
-# Prints the stack, writes a core file (child.core, or $CORE) and leaves gdb open there. A candidate's access out
-# of bounds is a SIGSEGV that its worker handles, so set SEGV=1 to stop at those, too. Close with `kill inferiors`.
+# Debugs one child of Winnow, and gets a core file of it:
+#   CHILD=_run NTH=1 gdb -q -x scripts/child.gdb --args build/dev/winnow eval TASK FILE --device cpu
+# Follows the NTH child that is started as CHILD (_run, _judge, _compile, ...) through its fence, until it ends or
+# a signal stops it. Then `bt` shows where, and `generate-core-file` writes what the fence keeps the kernel from
+# writing. A worker handles SIGSEGV, because that is how it sees a candidate's access out of bounds: gdb stops there,
+# too, and `continue` goes on. CONTRIBUTING.md has more.
 set pagination off
 set confirm off
-set detach-on-fork off
-set schedule-multiple on
 set print thread-events off
-set print inferior-events off
+handle SIGTERM SIGCHLD nostop noprint pass
 python
 import os
 import gdb
 
-DEADLY = {"SIGABRT", "SIGILL", "SIGBUS", "SIGFPE", "SIGSYS", "SIGXCPU", "SIGXFSZ", "SIGTRAP"}
-if os.environ.get("SEGV"):
-    DEADLY.add("SIGSEGV")
-else:
-    gdb.execute("handle SIGSEGV nostop noprint pass")
-gdb.execute("handle SIGTERM nostop noprint pass")
-stopped_by = None
+
+class Spawn(gdb.Breakpoint):
+    """Stops the coordinator where it starts the child. Reads process::Command without debug information."""
+
+    def __init__(self):
+        super().__init__("winnow::process::spawn")
+        self.left = int(os.environ.get("NTH", "1"))
+
+    def stop(self):
+        command = int(gdb.parse_and_eval("(unsigned long)$rsi"))  # $rdi is where the result goes
+        pointer = gdb.lookup_type("unsigned long").pointer()
+        begin, end = (int((gdb.Value(command).cast(pointer) + at).dereference()) for at in (0, 1))
+        words = [gdb.Value(int(gdb.Value(text).cast(pointer).dereference())).cast(
+            gdb.lookup_type("char").pointer()).string() for text in range(begin, end, 32)]
+        self.left -= os.environ.get("CHILD", "_run") in words
+        return self.left == 0
 
 
-def on_stop(event):
-    global stopped_by
-    if isinstance(event, gdb.SignalEvent) and event.stop_signal in DEADLY:
-        stopped_by = event.stop_signal
-
-
-gdb.events.stop.connect(on_stop)
+spawn = Spawn()
 gdb.execute("run")
-while stopped_by is None:
-    living = [inferior.num for inferior in gdb.inferiors() if inferior.pid]
-    if not living:
-        print("No child was ended by a signal.")
-        break
-    gdb.execute("inferior %d" % living[0], to_string=True)
+if spawn.left == 0:
+    spawn.enabled = False
+    gdb.execute("set follow-fork-mode child")
     gdb.execute("continue")
-else:
-    print("%s in process %d" % (stopped_by, gdb.selected_inferior().pid))
-    gdb.execute("bt")
-    gdb.execute("generate-core-file " + os.environ.get("CORE", "child.core"))
 end
