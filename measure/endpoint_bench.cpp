@@ -112,7 +112,7 @@ private:
     dprintf(reports, "%ld %.17g\n", account.answers, account.dollars);
   }
 
-  process::UniqueFd orders_;
+  UniqueFd orders_;
   std::FILE* reports_ = nullptr;
   pid_t child_ = -1;
   int port_ = 0;
