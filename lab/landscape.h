@@ -35,7 +35,7 @@ struct LabModel {
 
 /// A kind of simulated task, with simulated models and a simulated device, as data. Speeds are
 /// natural logarithms of speedups over the kernel to beat: the baseline, or PyTorch eager if the
-/// tasks have no baseline. docs/lab.md explains the model and every key.
+/// tasks have no baseline. docs/lab.md explains the model, configs/landscapes/README.md every key.
 struct Landscape {
   std::string name;
   /// By section of the file: where its numbers come from.

@@ -23,6 +23,7 @@ check_sources() {
       xargs -n 100 -P "$(nproc)" clang-format-14 --dry-run -Werror
   fi
   python3 scripts/check-layers.py
+  python3 scripts/check-documents.py
 }
 check_sources &
 source_checks=$! # beside cmake, which uses one processor

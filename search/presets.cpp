@@ -12,7 +12,7 @@ Policy archive() {
   Policy policy;
   policy.population = kArchive;
   policy.history = 8;
-  policy.repair_share = 0.35; // docs/measurements/lab.md
+  policy.repair_share = 0.35; // docs/measurements/search.md
   return policy;
 }
 

@@ -12,7 +12,7 @@ using tasks::Verdict;
 
 constexpr int kFirstTurns = 3;
 constexpr int kLastTurns = 12;
-// bench/tuning_bench measures what these numbers are worth.
+// What these numbers are worth: docs/measurements/search.md.
 constexpr std::size_t kSpreadShare = 8; // one choice of so many is in the spread sample
 constexpr std::size_t kWaveShare = 16;  // and in each wave of promising ones
 constexpr std::size_t kLeastWave = 6;

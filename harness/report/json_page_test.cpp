@@ -1,4 +1,4 @@
-// Checks that docs/json.md lists every field of every document.
+// Checks that docs/schemas list every field of every document.
 #include "agents/record/recording.h"
 #include "harness/baseline/torch_baseline.h"
 #include "harness/doctor.h"

@@ -198,7 +198,7 @@ private:
   Chip chip_;
   std::map<CounterSet, Plan> plans_; // host objects must be destroyed before profiler_
   // The session stays enabled: enabling takes 150 ms on an H200. Between passes it does not slow
-  // kernels down (docs/measurements/timing-h200.md).
+  // kernels down (docs/measurements/trust.md).
   std::optional<RangeSession> session_;
   double unreported_setup_ms_ = 0;
 };

@@ -34,7 +34,7 @@ using TwoLaunches = std::array<double, 2>;
 /// variance (Wang and Ramdas, "Anytime-valid t-tests and confidence sequences for Gaussian means
 /// with unknown variance", 2023; Robbins 1970; Lai 1976). Each shape has its own variance; Welch
 /// and Satterthwaite's degrees of freedom pool them. The pooling and the clipping are
-/// approximations; `race_bench` measures their error rates.
+/// approximations; docs/measurements/trust.md has their error rates.
 ///
 /// Outliers: from five blocks of a shape on, the launches enter through Huber's one-step estimate
 /// (Huber 1964, Bickel 1975). It takes the median ratio out of the times and subtracts the level of

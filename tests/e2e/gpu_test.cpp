@@ -65,14 +65,14 @@ TEST_F(Gpu, HandWrittenKernelsAreCorrect) {
 }
 
 TEST_F(Gpu, ProfilesNameWhatLimitsAKernel) {
-  const char* transpose = "bench/tasks/transpose";
-  EXPECT_EQ(profiled_limiter(transpose, "bench/tasks/transpose/baseline.cu", "cuda", kOnGpu),
+  const char* transpose = "measure/tasks/transpose";
+  EXPECT_EQ(profiled_limiter(transpose, "measure/tasks/transpose/baseline.cu", "cuda", kOnGpu),
             "DRAM bandwidth");
-  EXPECT_EQ(profiled_limiter(transpose, "bench/kernels/transpose_conflicts.cu", "cuda", kOnGpu),
+  EXPECT_EQ(profiled_limiter(transpose, "measure/kernels/transpose_conflicts.cu", "cuda", kOnGpu),
             "shared memory");
   const TemporaryDirectory short_task("axpy_of_64");
   for (const auto& entry :
-       std::filesystem::directory_iterator(project_folder() / "bench/tasks/axpy_short")) {
+       std::filesystem::directory_iterator(project_folder() / "measure/tasks/axpy_short")) {
     std::string text = read_file(entry.path(), 1U << 20U);
     const std::size_t size = text.find("n = 1000000");
     write_file_atomic(short_task.path() / entry.path().filename(),

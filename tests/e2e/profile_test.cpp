@@ -56,9 +56,10 @@ TEST(Profile, MeasuresEveryShapeOnTheCpu) {
 }
 
 TEST(Profile, TellsBankConflictsFromMemoryOnTheCpu) {
-  const char* task = "bench/tasks/transpose";
-  EXPECT_EQ(profiled_limiter(task, "bench/tasks/transpose/baseline.cu", "cpu"), "DRAM bandwidth");
-  EXPECT_EQ(profiled_limiter(task, "bench/kernels/transpose_conflicts.cu", "cpu"), "shared memory");
+  const char* task = "measure/tasks/transpose";
+  EXPECT_EQ(profiled_limiter(task, "measure/tasks/transpose/baseline.cu", "cpu"), "DRAM bandwidth");
+  EXPECT_EQ(profiled_limiter(task, "measure/kernels/transpose_conflicts.cu", "cpu"),
+            "shared memory");
 }
 
 TEST(Profile, AWrongKernelHasNone) {

@@ -36,7 +36,7 @@ struct TimedLaunch {
 /// stream is held while marks and work are queued, so that no launch overhead lies between the
 /// marks. The clock is measured on the device, before and after the work. The interval between two
 /// marks with no work between them (1.3 us on an H200) is subtracted from every time. Times from 5
-/// us to 1.6 ms are then within 3 % of ncu's gpu__time_duration (docs/measurements/timing-h200.md).
+/// us to 1.6 ms are then within 3 % of ncu's gpu__time_duration (docs/measurements/trust.md).
 /// Drivers without mapped words do none of this.
 ///
 /// The addresses of a stream's internal structures change each of its launches by about 60 ns
