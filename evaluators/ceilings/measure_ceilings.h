@@ -1,7 +1,7 @@
 #pragma once
 
-#include "evaluators/device/device_host.h"
 #include "evaluators/evaluation/evaluator.h"
+#include "evaluators/host/device_host.h"
 #include "profiling/roofline/ceilings.h"
 
 #include <optional>

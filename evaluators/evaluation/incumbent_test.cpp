@@ -1,8 +1,8 @@
 // Incumbents and finalists that are right until a moment and bad after it, on the CPU device.
 #include "base/files.h"
-#include "evaluators/device/device_host.h"
 #include "evaluators/evaluation/open_devices.h"
 #include "evaluators/evaluation/sitting.h"
+#include "evaluators/host/device_host.h"
 #include "tasks/plan/kernel_file.h"
 
 #include <chrono>

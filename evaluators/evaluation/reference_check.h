@@ -2,8 +2,8 @@
 
 #include "evaluators/evaluation/task_on_device.h"
 #include "evaluators/judge/compare.h"
+#include "evaluators/messages/protocol.h"
 #include "evaluators/worker/case_runner.h"
-#include "evaluators/worker/protocol.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,9 +1,9 @@
 // Evaluates baselines of the catalogue on the CPU device.
 #include "base/error.h"
 #include "base/files.h"
-#include "evaluators/device/device_host.h"
 #include "evaluators/evaluation/open_devices.h"
 #include "evaluators/evaluation/ordered_results.h"
+#include "evaluators/host/device_host.h"
 
 #include <memory>
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "evaluators/worker/arena.h"
-#include "evaluators/worker/protocol.h"
+#include "evaluators/messages/arena.h"
+#include "evaluators/messages/protocol.h"
 #include "evaluators/worker/worker_device.h"
 #include "process/sandbox.h"
 

@@ -5,9 +5,9 @@
 #include "evaluators/evaluation/evaluator.h"
 #include "evaluators/judge/compare.h"
 #include "evaluators/judge/expected_outputs.h"
-#include "evaluators/worker/arena.h"
+#include "evaluators/messages/arena.h"
+#include "evaluators/messages/protocol.h"
 #include "evaluators/worker/poison.h"
-#include "evaluators/worker/protocol.h"
 #include "evaluators/worker/worker_device.h"
 #include "process/sandbox.h"
 

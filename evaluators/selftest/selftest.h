@@ -2,7 +2,7 @@
 
 #include "evaluators/evaluation/evaluator.h"
 #include "evaluators/judge/compare.h"
-#include "evaluators/worker/protocol.h"
+#include "evaluators/messages/protocol.h"
 #include "tasks/inputs/host_tensor.h"
 #include "tasks/mutants.h"
 #include "tasks/narrowing.h"

@@ -2,7 +2,7 @@
 
 #include "base/files.h"
 #include "evaluators/evaluation/evaluator.h"
-#include "evaluators/worker/arena.h"
+#include "evaluators/messages/arena.h"
 #include "process/child_process.h"
 #include "process/sandbox.h"
 

@@ -2,8 +2,8 @@
 
 #include "base/error.h"
 #include "evaluators/ceilings/measure_ceilings.h"
-#include "evaluators/device/device_host.h"
 #include "evaluators/evaluation/profile.h"
+#include "evaluators/host/device_host.h"
 #include "harness/baseline/torch_process.h"
 #include "harness/config/duration.h"
 #include "store/text_table.h"

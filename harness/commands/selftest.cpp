@@ -1,7 +1,7 @@
 #include "base/error.h"
 #include "base/freed_memory.h"
 #include "base/random_bits.h"
-#include "evaluators/device/device_host.h"
+#include "evaluators/host/device_host.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
 #include "harness/config/duration.h"

@@ -1,4 +1,4 @@
-#include "evaluators/device/inspect/module_check.h"
+#include "evaluators/device/cpu/compile/module_check.h"
 
 #include "evaluators/device/cpu/compile/toolchain.h"
 #include "evaluators/device/inspect/symbol_names.h"

@@ -1,4 +1,4 @@
-#include "evaluators/device/compile/compiler_messages.h"
+#include "evaluators/device/source/compiler_messages.h"
 
 #include "base/text.h"
 #include "evaluators/device/source/source_parts.h"

@@ -1,4 +1,4 @@
-#include "evaluators/torch/against_eager.h"
+#include "evaluators/evaluation/against_eager.h"
 
 #include "evaluators/timing/timed_case.h"
 

@@ -1,4 +1,4 @@
-#include "evaluators/device/cuda_architecture.h"
+#include "evaluators/device/cuda/compile/cuda_architecture.h"
 
 #include "base/error.h"
 #include "base/text.h"

@@ -1,6 +1,6 @@
 #include "base/error.h"
-#include "evaluators/worker/arena.h"
-#include "evaluators/worker/protocol.h"
+#include "evaluators/messages/arena.h"
+#include "evaluators/messages/protocol.h"
 
 #include <cmath>
 #include <csignal>

@@ -1,4 +1,4 @@
-#include "evaluators/worker/output_sample.h"
+#include "evaluators/messages/output_sample.h"
 
 #include <algorithm>
 #include <random>

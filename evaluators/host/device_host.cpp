@@ -1,10 +1,10 @@
-#include "evaluators/device/device_host.h"
+#include "evaluators/host/device_host.h"
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "evaluators/device/cpu/compile/cpu_compiler.h"
-#include "evaluators/device/cuda_architecture.h"
+#include "evaluators/device/cuda/compile/cuda_architecture.h"
 #include "evaluators/device/gpu/compile/gpu_compiler.h"
 #include "evaluators/device/gpu/helper_kernels.h"
 #include "evaluators/device/hip/compile/hiprtc.h"

@@ -1,4 +1,4 @@
-#include "evaluators/worker/arena.h"
+#include "evaluators/messages/arena.h"
 
 #include "base/error.h"
 

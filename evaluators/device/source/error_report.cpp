@@ -1,6 +1,6 @@
 // Turns a compiler's errors into the report for the candidate's author.
 #include "base/text.h"
-#include "evaluators/device/compile/compiler_messages.h"
+#include "evaluators/device/source/compiler_messages.h"
 #include "evaluators/device/source/kernel_names.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "evaluators/torch/eager_times.h"
+#include "evaluators/evaluation/eager_times.h"
 
 #include "base/error.h"
 #include "base/random_bits.h"

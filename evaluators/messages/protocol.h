@@ -1,9 +1,9 @@
 #pragma once
 
 #include "evaluators/device/device.h"
-#include "evaluators/judge/compare.h"
-#include "evaluators/worker/output_sample.h"
-#include "evaluators/worker/shared_plan.h"
+#include "evaluators/messages/error_model.h"
+#include "evaluators/messages/output_sample.h"
+#include "evaluators/messages/shared_plan.h"
 #include "tasks/result/evaluation.h"
 #include "tasks/result/verdict.h"
 

@@ -3,10 +3,10 @@
 #include "evaluators/device/compiler.h"
 #include "evaluators/evaluation/evaluator.h"
 #include "evaluators/judge/judge.h"
+#include "evaluators/messages/arena.h"
+#include "evaluators/messages/shared_plan.h"
 #include "evaluators/torch/torch_child.h"
-#include "evaluators/worker/arena.h"
 #include "evaluators/worker/runner.h"
-#include "evaluators/worker/shared_plan.h"
 #include "profiling/roofline/ceilings.h"
 
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "evaluators/worker/protocol.h"
+#include "evaluators/messages/protocol.h"
 
 #include "base/json_dump.h"
 #include "base/text.h"

@@ -2,8 +2,8 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "evaluators/device/device_host.h"
 #include "evaluators/evaluation/evaluator.h"
+#include "evaluators/host/device_host.h"
 #include "evaluators/worker/worker_device.h"
 #include "process/probe_checks.h"
 
