@@ -5,6 +5,8 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "evaluators/evaluation/evaluator.h"
+#include "evaluators/host/devices.h"
+#include "evaluators/host/open_device.h"
 #include "evaluators/timing/race_blocks.h"
 #include "evaluators/workers.h"
 #include "tasks/plan/kernel_file.h"

@@ -5,6 +5,8 @@
 //   evaluation_bench [REPEATS=20]
 #include "base/files.h"
 #include "bench/judged_seconds.h"
+#include "evaluators/host/devices.h"
+#include "evaluators/host/open_device.h"
 #include "evaluators/workers.h"
 #include "tasks/plan/kernel_file.h"
 #include "tasks/plan/parameter_choices.h"

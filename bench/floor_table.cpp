@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "evaluators/ceilings/measure_ceilings.h"
 #include "evaluators/evaluation/evaluator.h"
+#include "evaluators/host/devices.h"
 #include "evaluators/selftest/selftest.h"
 #include "evaluators/timing/physical_floor.h"
 #include "evaluators/workers.h"

@@ -4,6 +4,8 @@
 // because that cannot be turned off.
 //   protocol_bench [DEVICE=cpu] [REPEATS=5]
 #include "bench/judged_seconds.h"
+#include "evaluators/host/devices.h"
+#include "evaluators/host/open_device.h"
 #include "evaluators/workers.h"
 #include "tasks/plan/kernel_file.h"
 #include "tasks/plan/parameter_choices.h"

@@ -2,7 +2,6 @@
 
 #include "base/digest.h"
 #include "base/random_bits.h"
-#include "evaluators/evaluation/evaluator.h"
 #include "remote/testing/evaluation_fake.h"
 
 #include <cmath>

@@ -1,7 +1,12 @@
 #include "evaluators/workers.h"
 
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/device/cpu/compile/cpu_compiler.h"
+#include "evaluators/device/gpu/compile/gpu_compiler.h"
+#include "evaluators/host/context_probe.h"
+#include "evaluators/host/devices.h"
+#include "evaluators/judge/judge.h"
 #include "evaluators/torch/torch_child.h"
+#include "evaluators/worker/runner.h"
 #include "process/escape_attempts.h"
 
 #include <array>

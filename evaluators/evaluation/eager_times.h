@@ -1,5 +1,6 @@
 #pragma once
 
+#include "evaluators/evaluation/evaluation_options.h"
 #include "evaluators/evaluation/task_on_device.h"
 
 #include <string>

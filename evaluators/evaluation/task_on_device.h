@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/recent.h"
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/evaluation/evaluation_options.h"
 #include "evaluators/host/device_host.h"
 #include "evaluators/messages/protocol.h"
 #include "evaluators/timing/incumbent_speed.h"

@@ -1,5 +1,5 @@
 #include "base/files.h"
-#include "evaluators/host/device_host.h"
+#include "evaluators/host/built_kernel.h"
 #include "tasks/plan/kernel_file.h"
 #include "tasks/plan/resolved_plan_json.h"
 #include "tasks/testing/copy_task_fake.h"

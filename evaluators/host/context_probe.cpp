@@ -1,9 +1,10 @@
 // Tests whether a GPU gives a context to a process with the fences of a worker.
+#include "evaluators/host/context_probe.h"
+
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "evaluators/evaluation/evaluator.h"
-#include "evaluators/host/device_host.h"
+#include "evaluators/host/gpu_lock.h"
 #include "evaluators/worker/worker_device.h"
 #include "process/probe_checks.h"
 

@@ -1,4 +1,6 @@
 // Finds the devices and compilers of this machine.
+#include "evaluators/host/devices.h"
+
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json_dump.h"
@@ -9,7 +11,6 @@
 #include "evaluators/device/cuda/cuda_driver.h"
 #include "evaluators/device/hip/compile/hiprtc.h"
 #include "evaluators/device/hip/hip_driver.h"
-#include "evaluators/evaluation/evaluator.h"
 #include "evaluators/worker/worker_device.h"
 #include "profiling/host_info.h"
 

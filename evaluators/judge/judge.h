@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -85,5 +86,8 @@ private:
   int starts_ = 0;
   std::unique_ptr<process::ChildProcess> child_;
 };
+
+/// Entry point of the hidden subcommand `_judge`.
+int judge_worker_main(std::vector<std::string> arguments);
 
 } // namespace winnow::evaluators

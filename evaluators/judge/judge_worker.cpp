@@ -2,9 +2,9 @@
 // that the candidate left in the arena. The reference's outputs never leave this process.
 #include "base/error.h"
 #include "base/freed_memory.h"
-#include "evaluators/evaluation/evaluator.h"
 #include "evaluators/judge/compare.h"
 #include "evaluators/judge/expected_outputs.h"
+#include "evaluators/judge/judge.h"
 #include "evaluators/messages/arena.h"
 #include "evaluators/messages/protocol.h"
 #include "evaluators/worker/poison.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/evaluation/evaluation_options.h"
 #include "evaluators/judge/compare.h"
 #include "evaluators/messages/protocol.h"
 #include "tasks/inputs/host_tensor.h"

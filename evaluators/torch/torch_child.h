@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/files.h"
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/device/device_report.h"
 #include "evaluators/messages/arena.h"
 #include "process/child_process.h"
 #include "process/sandbox.h"

@@ -3,11 +3,11 @@
 // with a candidate, so the coordinator must not trust its answers.
 #include "base/error.h"
 #include "base/random_bits.h"
-#include "evaluators/evaluation/evaluator.h"
 #include "evaluators/messages/arena.h"
 #include "evaluators/messages/protocol.h"
 #include "evaluators/worker/case_runner.h"
 #include "evaluators/worker/printed_text.h"
+#include "evaluators/worker/runner.h"
 #include "evaluators/worker/timed_runs.h"
 #include "evaluators/worker/worker_device.h"
 #include "process/sandbox.h"

@@ -4,6 +4,7 @@
 #include "base/random_bits.h"
 #include "evaluators/evaluation/reference_check.h"
 #include "evaluators/host/device_host.h"
+#include "evaluators/host/devices.h"
 #include "harness/baseline/torch_process.h"
 #include "tasks/result/evaluation.h"
 

@@ -2,6 +2,7 @@
 #include "base/freed_memory.h"
 #include "base/random_bits.h"
 #include "evaluators/host/device_host.h"
+#include "evaluators/host/devices.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
 #include "harness/config/duration.h"

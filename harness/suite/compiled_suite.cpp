@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "evaluators/evaluation/eager_times.h"
 #include "evaluators/evaluation/open_devices.h"
+#include "evaluators/host/devices.h"
 #include "profiling/statistics/order.h"
 #include "store/run_store.h"
 

@@ -1,5 +1,5 @@
 #include "evaluators/device/gpu/compile/gpu_compile_job.h"
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/device/gpu/compile/gpu_compiler.h"
 #include "process/sandbox.h"
 
 #include <iostream>

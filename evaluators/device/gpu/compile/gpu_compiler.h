@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace winnow::evaluators {
 
@@ -23,5 +24,8 @@ struct GpuCompilerOptions {
 /// GpuModuleFiles. Any number of compiles may run at once. Throws Error, with the packages to
 /// install, when this machine has no such compiler or the compiler does not know the architecture.
 std::unique_ptr<Compiler> make_gpu_compiler(process::Sandbox sandbox, GpuCompilerOptions options);
+
+/// Entry point of the hidden subcommand `_compile-gpu`.
+int compile_gpu_worker_main(std::vector<std::string> arguments);
 
 } // namespace winnow::evaluators
