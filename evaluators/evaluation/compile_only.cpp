@@ -1,8 +1,7 @@
 #include "evaluators/evaluation/compile_only.h"
 
 #include "base/files.h"
-#include "evaluators/device/cuda/compile/cuda_architecture.h"
-#include "evaluators/device/hip/compile/hiprtc.h"
+#include "evaluators/device/vendors/gpu_vendors.h"
 #include "evaluators/evaluation/blank_evaluation.h"
 #include "evaluators/host/built_kernel.h"
 #include "evaluators/host/device_compiler.h"
@@ -16,8 +15,7 @@ tasks::Evaluation compile_only(const tasks::Task& task, std::string_view text,
   DeviceReport device;
   device.kind = device.id = kind;
   device.name = architecture;
-  device.facts =
-      kind == "hip" ? hip_architecture_facts(architecture) : cuda_architecture_facts(architecture);
+  device.facts = gpu_vendor(kind).architecture_facts(architecture);
   const process::Sandbox sandbox = process::Sandbox::best(machine.require_isolation);
   const auto compiler = make_compiler(device, sandbox, machine,
                                       machine.cache.empty() ? cache_directory() : machine.cache);

@@ -2,6 +2,7 @@
 
 #include "evaluators/device/cpu/compile/cpu_compiler.h"
 #include "evaluators/device/gpu/compile/gpu_compiler.h"
+#include "evaluators/device/vendors/gpu_vendors.h"
 
 #include <algorithm>
 
@@ -18,7 +19,7 @@ std::unique_ptr<Compiler> make_compiler(const DeviceReport& device, const proces
     return make_cpu_compiler(sandbox, compiler);
   }
   GpuCompilerOptions compiler;
-  compiler.kind = device.kind;
+  compiler.vendor = &gpu_vendor(device.kind);
   compiler.architecture = device.facts.architecture;
   compiler.cache = cache;
   compiler.timeout = machine.compile_timeout;

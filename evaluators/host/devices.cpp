@@ -7,10 +7,7 @@
 #include "base/text.h"
 #include "evaluators/device/cpu/compile/cpu_compiler.h"
 #include "evaluators/device/cpu/cpu_device.h"
-#include "evaluators/device/cuda/compile/nvrtc.h"
-#include "evaluators/device/cuda/cuda_driver.h"
-#include "evaluators/device/hip/compile/hiprtc.h"
-#include "evaluators/device/hip/hip_driver.h"
+#include "evaluators/device/vendors/gpu_vendors.h"
 #include "evaluators/worker/worker_device.h"
 #include "profiling/host_info.h"
 
@@ -47,10 +44,18 @@ DeviceReport probe_cpu() {
   return report;
 }
 
-DeviceReport gpu_report(const std::string& kind, const GpuProbe& probe) {
+std::string each_vendor(const char* between, std::string (*text)(const GpuVendor&)) {
+  std::vector<std::string> texts;
+  for (const GpuVendor* vendor : gpu_vendors()) {
+    texts.push_back(text(*vendor));
+  }
+  return join(texts, between);
+}
+
+DeviceReport gpu_report(const GpuVendor& vendor, const GpuProbe& probe) {
   DeviceReport report;
-  report.kind = kind;
-  report.id = probe.ordinal < 0 ? kind : fmt::format("{}:{}", kind, probe.ordinal);
+  report.kind = vendor.kind;
+  report.id = probe.ordinal < 0 ? report.kind : fmt::format("{}:{}", vendor.kind, probe.ordinal);
   report.name = probe.name;
   report.uuid = probe.uuid;
   report.driver = probe.driver;
@@ -69,17 +74,22 @@ std::vector<DeviceReport> probe_gpus() {
   std::vector<DeviceReport> reports;
   try {
     const nlohmann::json found = nlohmann::json::parse(child.out);
-    for (const char* kind : {"cuda", "hip"}) {
-      for (const nlohmann::json& probe : found.at(kind)) {
-        reports.push_back(gpu_report(kind, probe.get<GpuProbe>()));
+    for (const GpuVendor* vendor : gpu_vendors()) {
+      for (const nlohmann::json& probe : found.at(vendor->kind)) {
+        reports.push_back(gpu_report(*vendor, probe.get<GpuProbe>()));
       }
     }
   } catch (const std::exception&) { // from nlohmann and from_json()
     GpuProbe broken;
     broken.availability =
         Availability::no("the process that looks for GPUs " + describe(child),
-                         "run `nvidia-smi` or `rocm-smi`; a driver that hangs needs a restart");
-    reports = {gpu_report("cuda", broken), gpu_report("hip", broken)};
+                         "run " + each_vendor(" or ", [](const GpuVendor& vendor) {
+                           return fmt::format("`{}`", vendor.status_program);
+                         }) + "; a driver that hangs needs a restart");
+    reports.clear();
+    for (const GpuVendor* vendor : gpu_vendors()) {
+      reports.push_back(gpu_report(*vendor, broken));
+    }
   }
   return reports;
 }
@@ -95,7 +105,7 @@ void require_compiler(DeviceReport& report, const Availability& compiler) {
 std::vector<DeviceReport> probe_all() {
   std::vector<DeviceReport> reports{probe_cpu()};
   for (DeviceReport& report : probe_gpus()) {
-    require_compiler(report, report.kind == "cuda" ? probe_nvrtc() : probe_hiprtc());
+    require_compiler(report, gpu_vendor(report.kind).probe_compiler());
     reports.push_back(std::move(report));
   }
   return reports;
@@ -126,15 +136,19 @@ const std::vector<DeviceReport>& probe_devices() {
 }
 
 int device_probe_worker_main(std::vector<std::string> /*arguments*/) {
-  const nlohmann::json found{{"cuda", probe_cuda_devices()}, {"hip", probe_hip_devices()}};
+  nlohmann::json found;
+  for (const GpuVendor* vendor : gpu_vendors()) {
+    found[std::string(vendor->kind)] = vendor->probe_devices();
+  }
   std::cout << json_line(found) << std::flush;
   return 0;
 }
 
 std::vector<ToolReport> probe_compilers() {
   std::vector<ToolReport> tools = probe_cpu_compilers();
-  tools.push_back({"nvrtc", probe_nvrtc()});
-  tools.push_back({"hiprtc", probe_hiprtc()});
+  for (const GpuVendor* vendor : gpu_vendors()) {
+    tools.push_back({std::string(vendor->compiler), vendor->probe_compiler()});
+  }
   return tools;
 }
 
@@ -170,7 +184,10 @@ DeviceReport select_device(const std::string& name) {
                             "see `winnow doctor`");
   }
   if (name == "gpu") {
-    throw UsageError("unknown device 'gpu'", "write cuda for an NVIDIA GPU, hip for an AMD one");
+    throw UsageError("unknown device 'gpu'",
+                     "write " + each_vendor(", ", [](const GpuVendor& vendor) {
+                       return fmt::format("{} for {}", vendor.kind, vendor.gpu);
+                     }));
   }
   throw UsageError(fmt::format("unknown device '{}'{}", name, suggestion(name, known)));
 }
