@@ -1,8 +1,6 @@
 #include "evaluators/device/cuda/cuda_vendor.h"
 
 #include "evaluators/device/cuda/compile/cuda_architecture.h"
-#include "evaluators/device/cuda/compile/cuda_image.h"
-#include "evaluators/device/cuda/compile/cuda_toolchain.h"
 #include "evaluators/device/cuda/compile/nvrtc.h"
 #include "evaluators/device/cuda/cuda_driver.h"
 #include "evaluators/device/cuda/cuda_library.h"
@@ -30,7 +28,7 @@ constinit const GpuVendor kCudaVendor{
     .architecture_facts = cuda_architecture_facts,
     .find_toolchain = find_cuda_toolchain,
     .compiler_options = nvrtc_options,
-    .open_compiler = open_nvrtc_of,
+    .open_compiler = open_cuda_compiler,
     .read_image = read_cuda_image,
     .compiler_writes_files = false,
     .lacks_inline_ptx = false,

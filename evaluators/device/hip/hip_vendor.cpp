@@ -1,7 +1,5 @@
 #include "evaluators/device/hip/hip_vendor.h"
 
-#include "evaluators/device/hip/compile/hip_image.h"
-#include "evaluators/device/hip/compile/hip_toolchain.h"
 #include "evaluators/device/hip/compile/hiprtc.h"
 #include "evaluators/device/hip/hip_driver.h"
 #include "profiling/counters/no_counters.h"

@@ -1,8 +1,10 @@
-#include "evaluators/device/cuda/compile/cuda_toolchain.h"
-
 #include "base/error.h"
 #include "evaluators/device/cuda/compile/nvrtc.h"
 #include "evaluators/device/cuda/compile/nvrtc_library.h"
+#include "evaluators/device/inspect/cubin.h"
+#include "evaluators/device/inspect/cubin_findings.h"
+#include "evaluators/device/inspect/module_features.h"
+#include "evaluators/device/inspect/ptxas_log.h"
 
 namespace winnow::evaluators {
 namespace {
@@ -42,8 +44,16 @@ GpuToolchain find_cuda_toolchain(const std::string& architecture) {
   return toolchain;
 }
 
-std::unique_ptr<RuntimeCompiler> open_nvrtc_of(const GpuToolchain& toolchain) {
+std::unique_ptr<RuntimeCompiler> open_cuda_compiler(const GpuToolchain& toolchain) {
   return open_nvrtc(toolchain.library, toolchain.builtins);
+}
+
+void read_cuda_image(const CompiledImage& image, GpuImageFacts& facts) {
+  const auto& [elf, architecture, output, kernels] = image;
+  facts.kernels = read_cubin_resources(elf, kernels, output.symbols, output.log);
+  facts.advice = read_ptxas_advice(output.log);
+  facts.findings = inspect_cubin(elf, output.symbols, architecture, output.ptx);
+  facts.features = cubin_features(elf, architecture, kernels.size());
 }
 
 } // namespace winnow::evaluators

@@ -1,8 +1,9 @@
-#include "evaluators/device/hip/compile/hip_toolchain.h"
-
 #include "base/error.h"
 #include "base/text.h"
 #include "evaluators/device/hip/compile/hiprtc.h"
+#include "evaluators/device/inspect/code_object.h"
+#include "evaluators/device/inspect/module_features.h"
+#include "evaluators/device/inspect/module_findings.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -11,6 +12,14 @@
 #include <fmt/format.h>
 
 namespace winnow::evaluators {
+namespace {
+
+// True for the symbol with which hipcc marks a compilation unit.
+bool is_unit_mark(const std::string& symbol) {
+  return symbol.rfind("__hip_cuid_", 0) == 0;
+}
+
+} // namespace
 
 GpuToolchain find_hip_toolchain(const std::string& architecture) {
   const Availability availability = probe_hiprtc();
@@ -31,6 +40,12 @@ GpuToolchain find_hip_toolchain(const std::string& architecture) {
     }
   }
   return toolchain;
+}
+
+void read_hip_image(const CompiledImage& image, GpuImageFacts& facts) {
+  facts.kernels = read_code_object_resources(image.elf, image.kernels, image.output.symbols);
+  facts.findings = writable_variables(image.elf, is_unit_mark);
+  facts.features = {kernel_count(image.kernels.size())};
 }
 
 } // namespace winnow::evaluators

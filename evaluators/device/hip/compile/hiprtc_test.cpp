@@ -6,7 +6,6 @@
 #include "evaluators/device/gpu/compile/gpu_source.h"
 #include "evaluators/device/gpu/helper_kernels.h"
 #include "evaluators/device/headers/device_headers.h"
-#include "evaluators/device/hip/compile/hip_toolchain.h"
 #include "evaluators/device/hip/compile/hiprtc.h"
 #include "evaluators/device/hip/hip_vendor.h"
 #include "evaluators/device/inspect/elf_reader.h"
