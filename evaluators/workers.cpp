@@ -1,13 +1,20 @@
 #include "evaluators/workers.h"
 
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/device/cpu/compile/cpu_compiler.h"
+#include "evaluators/device/gpu/compile/gpu_compiler.h"
+#include "evaluators/device/vendors/gpu_vendors.h"
+#include "evaluators/host/context_probe.h"
+#include "evaluators/host/devices.h"
+#include "evaluators/judge/judge.h"
 #include "evaluators/torch/torch_child.h"
+#include "evaluators/worker/runner.h"
 #include "process/escape_attempts.h"
 
 #include <array>
 #include <cstdio>
 #include <exception>
 #include <string_view>
+#include <utility>
 
 namespace winnow::evaluators {
 namespace {
@@ -17,9 +24,13 @@ struct Worker {
   int (*run)(std::vector<std::string> arguments);
 };
 
+int compile_gpu(std::vector<std::string> arguments) {
+  return compile_gpu_worker_main(std::move(arguments), gpu_vendor);
+}
+
 constexpr std::array<Worker, 9> kWorkers{{
     {"_compile", compile_worker_main},
-    {"_compile-gpu", compile_gpu_worker_main},
+    {"_compile-gpu", compile_gpu},
     {"_run", run_worker_main},
     {"_judge", judge_worker_main},
     {"_torch", torch_worker_main},

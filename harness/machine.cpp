@@ -1,5 +1,7 @@
 #include "harness/machine.h"
 
+#include "evaluators/evaluation/blank_evaluation.h"
+#include "evaluators/host/devices.h"
 #include "harness/not_permitted.h"
 
 #include <iostream>

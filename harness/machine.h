@@ -1,6 +1,7 @@
 #pragma once
 
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/device/device_report.h"
+#include "evaluators/host/machine_options.h"
 
 #include <string>
 

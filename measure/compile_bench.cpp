@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "evaluators/device/cpu/compile/cpu_compiler.h"
 #include "evaluators/device/gpu/compile/gpu_compiler.h"
+#include "evaluators/device/vendors/gpu_vendors.h"
 #include "evaluators/workers.h"
 #include "tasks/plan/kernel_file.h"
 #include "tasks/plan/parameter_choices.h"
@@ -109,7 +110,7 @@ std::unique_ptr<evaluators::Compiler> make_compiler(const Options& options,
     return make_cpu_compiler(process::Sandbox::best(), settings);
   }
   evaluators::GpuCompilerOptions settings;
-  settings.kind = options.device;
+  settings.vendor = &evaluators::gpu_vendor(options.device);
   settings.architecture = options.architecture;
   settings.cache = cache;
   return make_gpu_compiler(process::Sandbox::best(), settings);

@@ -4,6 +4,8 @@
 // the kernels themselves take microseconds.
 //   evaluation_bench [REPEATS=20]
 #include "base/files.h"
+#include "evaluators/host/devices.h"
+#include "evaluators/host/open_device.h"
 #include "evaluators/workers.h"
 #include "measure/judged_seconds.h"
 #include "tasks/plan/kernel_file.h"

@@ -3,6 +3,8 @@
 // time. Both use compiled kernels from the cache. The plain protocol still verifies timed launches,
 // because that cannot be turned off.
 //   protocol_bench [DEVICE=cpu] [REPEATS=5]
+#include "evaluators/host/devices.h"
+#include "evaluators/host/open_device.h"
 #include "evaluators/workers.h"
 #include "measure/judged_seconds.h"
 #include "tasks/plan/kernel_file.h"

@@ -1,7 +1,6 @@
 #include "remote/evaluation_check.h"
 
 #include "base/digest.h"
-#include "evaluators/evaluation/evaluator.h"
 #include "evaluators/timing/hidden_speed.h"
 #include "evaluators/timing/score_times.h"
 #include "evaluators/timing/timed_case.h"

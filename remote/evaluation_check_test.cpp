@@ -2,6 +2,8 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "evaluators/evaluation/evaluator.h"
+#include "evaluators/host/devices.h"
+#include "evaluators/host/open_device.h"
 #include "evaluators/timing/score_times.h"
 #include "evaluators/timing/timed_case.h"
 #include "remote/evaluation_check.h"

@@ -1,7 +1,8 @@
 #pragma once
 
+#include "evaluators/device/device_report.h"
+#include "evaluators/evaluation/blank_evaluation.h"
 #include "evaluators/evaluation/evaluation_request.h"
-#include "evaluators/evaluation/evaluator.h"
 #include "evaluators/evaluation/sitting_request.h"
 #include "process/sandbox.h"
 

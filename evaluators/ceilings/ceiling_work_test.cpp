@@ -2,8 +2,10 @@
 #include "base/files.h"
 #include "evaluators/ceilings/ceiling_work.h"
 #include "evaluators/device/cuda/compile/nvrtc.h"
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/evaluation/compile_only.h"
+#include "evaluators/evaluation/evaluation_options.h"
 #include "tasks/plan/kernel_file.h"
+#include "tasks/plan/plan_resolve.h"
 
 #include <algorithm>
 

@@ -21,7 +21,7 @@ constexpr int kWorkerStarts = 3; // attempts; a GPU worker may have to be starte
 /// Compiles the kernel files of a plan when they are first needed, and times their launches.
 class Bench {
 public:
-  Bench(DeviceHost& host, const EvaluationOptions& options, const CeilingPlan& plan);
+  Bench(DeviceHost& host, const MachineOptions& machine, const CeilingPlan& plan);
   /// Throws Error when the file does not compile or the launch fails.
   RunCaseReport time(const CeilingLaunch& launch, bool warm);
 
@@ -37,13 +37,13 @@ private:
   tasks::ResolvedPlan resolve(const Built& built, const CeilingLaunch& launch) const;
 
   DeviceHost& host_;
-  const EvaluationOptions& options_;
+  const MachineOptions& machine_;
   std::map<std::string, std::vector<CeilingLaunch>> asked_; ///< by file
   std::map<std::string, Built> built_;
 };
 
-Bench::Bench(DeviceHost& host, const EvaluationOptions& options, const CeilingPlan& plan)
-    : host_(host), options_(options) {
+Bench::Bench(DeviceHost& host, const MachineOptions& machine, const CeilingPlan& plan)
+    : host_(host), machine_(machine) {
   asked_[plan.nothing.file].push_back(plan.nothing);
   for (const CopyWork& copy : plan.copies) {
     asked_[copy.launch.file].push_back(copy.launch);
@@ -106,8 +106,8 @@ RunCaseReport Bench::time(const CeilingLaunch& launch, bool warm) {
   request.module = built.kernel.compiled.module;
   request.cases.push_back(std::move(run_case));
   RunnerLimits limits;
-  limits.wall = kWorkerStarts * options_.run_timeout;
-  limits.memory_bytes = options_.memory_bytes + host_.arena.size_bytes();
+  limits.wall = kWorkerStarts * host_.worker_device.deadline;
+  limits.memory_bytes = machine_.memory_bytes + host_.arena.size_bytes();
   StageOutcome outcome = host_.runner->run(std::move(request), limits, [] { return false; });
   if (outcome.fault) {
     throw Error(outcome.fault->detail);
@@ -178,14 +178,14 @@ profiling::CeilingsOwner ceilings_owner(const DeviceReport& device) {
   return {device.name, device.uuid, device.driver};
 }
 
-Ceilings measure_ceilings(DeviceHost& host, const EvaluationOptions& options) {
+Ceilings measure_ceilings(DeviceHost& host, const MachineOptions& machine) {
   Ceilings ceilings;
   ceilings.owner = ceilings_owner(host.device);
   ceilings.date = utc_now();
   const CpuCaches caches =
       host.device.kind == "cpu" ? cpu_caches(host.device.facts.sm_count) : CpuCaches{};
   const CeilingPlan plan = ceiling_plan(host.device.kind, host.device.facts, caches);
-  Bench bench(host, options, plan);
+  Bench bench(host, machine, plan);
   measure_rates(bench, plan, ceilings);
   measure_bandwidth(bench, plan, ceilings);
   measure_launch(bench, plan, ceilings);
@@ -200,7 +200,7 @@ const std::optional<Ceilings>& cached_ceilings(DeviceHost& host) {
   return host.ceilings;
 }
 
-const Ceilings& ceilings_of(DeviceHost& host, const EvaluationOptions& options) {
+const Ceilings& ceilings_of(DeviceHost& host, const MachineOptions& machine) {
   static std::mutex mutex;
   if (cached_ceilings(host)) {
     return *host.ceilings;
@@ -209,7 +209,7 @@ const Ceilings& ceilings_of(DeviceHost& host, const EvaluationOptions& options) 
   if (cached_ceilings(host)) { // another host of the same device has measured
     return *host.ceilings;
   }
-  host.ceilings = measure_ceilings(host, options);
+  host.ceilings = measure_ceilings(host, machine);
   if (!host.ceilings->bandwidth.empty() && host.ceilings->rate("f32")) {
     try {
       profiling::save_ceilings(ceilings_path(host), *host.ceilings);

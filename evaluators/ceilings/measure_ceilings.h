@@ -1,7 +1,6 @@
 #pragma once
 
-#include "evaluators/device/device_host.h"
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/host/device_host.h"
 #include "profiling/roofline/ceilings.h"
 
 #include <optional>
@@ -17,7 +16,7 @@ namespace winnow::evaluators {
 /// sm_90a a tensor rate is the rate of wgmma with both operands in shared memory, on other GPUs of
 /// mma.sync with all operands in registers. The factors have either sign and magnitudes from 0.5 to
 /// 1, so that the power draw is typical.
-profiling::Ceilings measure_ceilings(DeviceHost& host, const EvaluationOptions& options);
+profiling::Ceilings measure_ceilings(DeviceHost& host, const MachineOptions& machine);
 
 /// The key under which the ceilings are filed: the device and its driver.
 profiling::CeilingsOwner ceilings_owner(const DeviceReport& device);
@@ -30,6 +29,6 @@ const std::optional<profiling::Ceilings>& cached_ceilings(DeviceHost& host);
 /// without a bandwidth or an f32 rate is not saved. Throws nothing: if the file cannot be written,
 /// the next host measures again. One host measures at a time. The reference is valid as long as the
 /// host.
-const profiling::Ceilings& ceilings_of(DeviceHost& host, const EvaluationOptions& options);
+const profiling::Ceilings& ceilings_of(DeviceHost& host, const MachineOptions& machine);
 
 } // namespace winnow::evaluators

@@ -3,7 +3,7 @@
 #include "evaluators/ceilings/ceiling_work.h"
 #include "evaluators/ceilings/measure_ceilings.h"
 #include "evaluators/device/compile/testing/fresh_cache.h"
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/host/devices.h"
 
 #include <filesystem>
 #include <functional>

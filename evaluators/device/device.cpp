@@ -11,25 +11,4 @@ void Device::download_pieces(std::size_t buffer, const std::vector<Piece>& piece
   }
 }
 
-std::vector<profiling::CounterReport> Device::count_all(std::span<const CountedSteps> runs,
-                                                        profiling::CounterSet /*set*/) {
-  profiling::CounterReport report;
-  report.provider = "none";
-  report.unavailable = "this device has no counters";
-  return {runs.size(), report};
-}
-
-profiling::CounterReport Device::count(const std::vector<tasks::Step>& steps,
-                                       profiling::CounterSet set,
-                                       const std::function<void()>& restore) {
-  const CountedSteps run{&steps, [] {}, restore};
-  return count_all({&run, 1}, set).front();
-}
-
-profiling::Energy Device::energy(const std::vector<tasks::Step>& /*steps*/) {
-  profiling::Energy energy;
-  energy.reason = "measured on NVIDIA GPUs only";
-  return energy;
-}
-
 } // namespace winnow::evaluators

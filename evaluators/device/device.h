@@ -1,19 +1,16 @@
 #pragma once
 
-#include "base/error.h"
 #include "evaluators/device/compare_core.h"
+#include "evaluators/device/device_counters.h"
+#include "evaluators/device/device_fault.h"
+#include "evaluators/device/device_timer.h"
 #include "evaluators/device/module.h"
 #include "evaluators/device/piece.h"
-#include "profiling/counters/counter_report.h"
-#include "profiling/power/energy.h"
-#include "profiling/power/gpu_monitor.h"
 #include "tasks/plan/plan_resolve.h"
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -22,48 +19,10 @@
 
 namespace winnow::evaluators {
 
-/// A failure while device code ran. A fault is data: the coordinator turns it into a verdict.
-struct DeviceFault {
-  tasks::Verdict verdict = tasks::Verdict::LaunchError;
-  std::string detail; ///< names the buffer, byte, kernel, block and thread as far as they are known
-};
-
-/// Thrown by those calls of Device that cannot return a fault: no memory for a buffer, or a copy
-/// that reports the failure of an earlier launch.
-class DeviceFailure : public Error {
-public:
-  explicit DeviceFailure(DeviceFault fault) : Error(fault.detail), fault_(std::move(fault)) {}
-  const DeviceFault& fault() const { return fault_; }
-
-private:
-  DeviceFault fault_;
-};
-
-/// Exit code of a process that reported a fault and then ended because of it.
-constexpr int kFaultExitCode = 86;
-
-/// A finding of check mode. A `certain` finding decides the verdict; any other finding is a note.
-struct CheckFinding {
-  tasks::Verdict verdict = tasks::Verdict::Unstable;
-  std::string detail;
-  bool certain = true;
-};
-
-/// State of the caches before a timed run. Cold: the caches hold none of the run's data. Warm: the
-/// caches hold the data that the previous run left.
-enum class CacheState : std::uint8_t { Cold, Warm };
-
-/// A run whose work is counted.
-struct CountedSteps {
-  const std::vector<tasks::Step>* steps; ///< never nullptr
-  std::function<void()> select;          ///< selects the run's buffers and module
-  std::function<void()> restore;         ///< resets outputs and inouts, before each pass
-};
-
 /// A device as a worker process sees it: modules, buffers and launches. It lives as long as the
 /// worker. A fault may end the process; the device then first reports the fault through the handler
 /// that its factory got. For one thread only.
-class Device {
+class Device : public DeviceTimer, public DeviceCounters {
 public:
   virtual ~Device() = default;
 
@@ -100,36 +59,6 @@ public:
   /// Runs the steps in order and waits until they have finished. Steps use the buffer names of the
   /// plan.
   virtual std::optional<DeviceFault> run(const std::vector<tasks::Step>& steps) = 0;
-  /// Starts a new turn of timed runs. On a GPU, the launches of one turn use the same stream, and
-  /// the next turn uses another one, so that the choice of stream averages out over a series.
-  virtual void begin_turn() {}
-  /// Runs the steps for a timing, with as little launch overhead as possible. `Cold` also evicts
-  /// the data from the caches first. Until release_buffers(), every call for the same set must pass
-  /// the same `steps`.
-  virtual std::optional<DeviceFault> run_timed(const std::vector<tasks::Step>& steps,
-                                               CacheState caches = CacheState::Cold) = 0;
-  /// Device time of the last run() or run_timed(), as exact as the device can measure it.
-  virtual std::chrono::nanoseconds elapsed() const = 0;
-  /// True when the host disturbed the last run_timed(). Its elapsed() must not become a sample.
-  virtual bool disturbed() const { return false; }
-  /// Clock of the multiprocessors during the last run_timed(), measured on the multiprocessors;
-  /// nullopt: this device cannot measure the clock.
-  virtual std::optional<double> measured_clock_mhz() const { return std::nullopt; }
-  /// A sample with a lower clock does not count, because the device was throttled. 0: not known.
-  virtual double least_clock_mhz() const { return 0; }
-  /// Current clocks, temperature, power and throttle reasons, as far as they can be read.
-  virtual profiling::GpuState state() { return {}; }
-  /// Reads performance counters over each of the runs, and returns a report for each. The counters
-  /// need passes of their own; after the passes the inputs are as before. Never throws because of a
-  /// counter failure: the reports then have the reason.
-  virtual std::vector<profiling::CounterReport> count_all(std::span<const CountedSteps> runs,
-                                                          profiling::CounterSet set);
-  /// Counts one run on the selected buffers.
-  profiling::CounterReport count(const std::vector<tasks::Step>& steps, profiling::CounterSet set,
-                                 const std::function<void()>& restore);
-  /// Launches the steps for about a second. Returns the average energy of one launch, or the reason
-  /// why it is not known.
-  virtual profiling::Energy energy(const std::vector<tasks::Step>& steps);
   /// A hash of the buffer's bytes and their positions: equal for equal contents.
   virtual std::uint64_t checksum(std::size_t buffer) = 0;
   /// Returns a fault if a guard zone or a read-only buffer was written since its allocation.

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "evaluators/evaluation/evaluations.h"
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/host/open_device.h"
 
 #include <cstddef>
 #include <memory>

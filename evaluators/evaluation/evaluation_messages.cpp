@@ -1,7 +1,7 @@
 #include "base/digest.h"
 #include "base/error.h"
+#include "evaluators/evaluation/blank_evaluation.h"
 #include "evaluators/evaluation/evaluation_request.h"
-#include "evaluators/evaluation/evaluator.h"
 #include "evaluators/evaluation/sitting_request.h"
 #include "tasks/baseline.h"
 #include "tasks/plan/kernel_file.h"

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "evaluators/evaluation/evaluation_request.h"
 #include "evaluators/evaluation/planned_case.h"
 #include "evaluators/evaluation/profile.h"
 #include "evaluators/evaluation/task_on_device.h"

@@ -1,10 +1,10 @@
 // How the kernels of EvaluationRun take turns, and what happens when one of them is at fault.
 #include "base/error.h"
+#include "evaluators/evaluation/eager_times.h"
 #include "evaluators/evaluation/evaluation_run.h"
 #include "evaluators/evaluation/whose_fault.h"
 #include "evaluators/timing/incumbent_speed.h"
 #include "evaluators/timing/timed_case.h"
-#include "evaluators/torch/eager_times.h"
 
 #include <algorithm>
 #include <utility>

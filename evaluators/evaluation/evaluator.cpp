@@ -1,7 +1,6 @@
 #include "evaluators/evaluation/evaluator.h"
 
 #include "base/error.h"
-#include "base/text.h"
 #include "evaluators/evaluation/evaluation_run.h"
 #include "evaluators/evaluation/precheck.h"
 #include "evaluators/evaluation/task_on_device.h"
@@ -20,25 +19,6 @@ using tasks::Evaluation;
 using tasks::Verdict;
 
 } // namespace
-
-Evaluation blank_evaluation(std::string_view device, std::string_view device_name,
-                            std::string_view isolation) {
-  Evaluation blank;
-  blank.device = device;
-  blank.device_name = device_name;
-  blank.isolation = isolation;
-  blank.evaluator_version = kEvaluatorVersion;
-  blank.started_at = utc_now();
-  return blank;
-}
-
-Evaluation machine_fault(std::string_view device, std::string_view device_name,
-                         std::string detail) {
-  Evaluation fault = blank_evaluation(device, device_name);
-  fault.verdict = Verdict::Infrastructure;
-  fault.detail = std::move(detail);
-  return fault;
-}
 
 struct Evaluator::State : TaskOnDevice {
   using TaskOnDevice::TaskOnDevice;
@@ -170,75 +150,8 @@ void Evaluator::cancel() {
   state_->cancelled = true;
 }
 
-std::string quarantine(const DeviceHost& host) {
-  const std::string why = host.runner->quarantine();
-  return why.empty() ? why : host.device.id + ": " + why;
-}
-
 const tasks::Task& Evaluator::task() const {
   return state_->task;
-}
-
-std::chrono::milliseconds time_budget(const Protocol& protocol, std::string_view device_kind) {
-  constexpr std::chrono::milliseconds kCpu{150};
-  constexpr std::chrono::milliseconds kGpu{20}; // its clock is exact and it runs nothing else
-  return protocol.time_budget.count() > 0 ? protocol.time_budget
-         : device_kind == "cpu"           ? kCpu
-                                          : kGpu;
-}
-
-std::shared_ptr<DeviceHost> open_device(const DeviceReport& device, const MachineOptions& machine,
-                                        std::chrono::milliseconds run_timeout) {
-  return std::make_shared<DeviceHost>(device, machine, run_timeout);
-}
-
-std::shared_ptr<DeviceHost> open_beside(const DeviceHost& open, const MachineOptions& machine,
-                                        std::chrono::milliseconds run_timeout) {
-  return std::make_shared<DeviceHost>(open, machine, run_timeout);
-}
-
-HostStatistics statistics(const DeviceHost& host) {
-  HostStatistics statistics = host.spent;
-  const RunnerStatistics runner = host.runner->statistics();
-  statistics.judge_starts = host.judge.starts();
-  statistics.worker_restarts = runner.restarts;
-  statistics.recoveries = runner.recoveries;
-  statistics.recovery_seconds = std::chrono::duration<double>(runner.recovery_time).count();
-  statistics.longest_recovery_seconds =
-      std::chrono::duration<double>(runner.longest_recovery).count();
-  return statistics;
-}
-
-void compile_ahead(DeviceHost& host, const EvaluationRequest& request,
-                   const std::function<bool()>& cancelled) {
-  const tasks::Task& task = *request.task;
-  const tasks::KernelFileResult parsed = tasks::parse_kernel_file(request.text, request.file_name);
-  if (!parsed.kernel_file) {
-    return;
-  }
-  const tasks::KernelFile& file = *parsed.kernel_file;
-  const auto build = [&](const tasks::ParameterChoice& choice,
-                         const std::vector<tasks::Shape>& shapes) {
-    std::vector<Diagnostic> ignored; // the evaluation will report the same errors
-    return build_kernel(*host.compiler, host.device.facts, file, task, choice, shapes,
-                        BuildMode::Plain, cancelled, ignored);
-  };
-  const bool hidden = request.protocol.promotion && request.depth == Depth::Full;
-  const std::vector<tasks::Shape> shown = shown_shapes(task, host.device.kind);
-  const std::vector<tasks::Shape> promotion =
-      task.shapes_of(tasks::ShapeSet::Promotion, host.device.kind);
-  try {
-    for (const tasks::ParameterChoice& choice :
-         request.choices.empty() ? tasks::parameter_choices(file.plan, 1) : request.choices) {
-      const BuiltKernel built = build(choice, shown);
-      if (hidden && built.compiled.verdict == Verdict::Correct &&
-          !serves(built, host.device.facts, promotion)) {
-        build(choice, promotion);
-      }
-    }
-  } catch (const Error&) { // the evaluation will report this error, too
-  } catch (const tasks::ExpressionError&) {
-  }
 }
 
 } // namespace winnow::evaluators

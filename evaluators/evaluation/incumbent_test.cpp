@@ -1,8 +1,10 @@
 // Incumbents and finalists that are right until a moment and bad after it, on the CPU device.
 #include "base/files.h"
-#include "evaluators/device/device_host.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "evaluators/evaluation/open_devices.h"
 #include "evaluators/evaluation/sitting.h"
+#include "evaluators/host/device_host.h"
+#include "evaluators/host/devices.h"
 #include "tasks/plan/kernel_file.h"
 
 #include <chrono>

@@ -1,5 +1,6 @@
 #include "evaluators/evaluation/library_timing.h"
 
+#include "evaluators/device/vendors/gpu_vendors.h"
 #include "evaluators/evaluation/reference_check.h"
 #include "tasks/library_baseline.h"
 
@@ -59,7 +60,8 @@ LibraryTiming measure(TaskOnDevice& on_device, const tasks::LibraryBaselinePlan&
 
 std::vector<LibraryTiming> library_timings(TaskOnDevice& on_device, const tasks::Shape& shape,
                                            std::uint64_t seed, const SamplingRequest& sampling) {
-  if (on_device.host->device.kind != "cuda" || !on_device.has_baseline()) {
+  const GpuVendor* vendor = find_gpu_vendor(on_device.host->device.kind);
+  if (vendor == nullptr || vendor->open_library == nullptr || !on_device.has_baseline()) {
     return {};
   }
   if (const auto known = on_device.libraries.find(shape.id); known != on_device.libraries.end()) {

@@ -2,9 +2,12 @@
 
 #include "base/recent.h"
 #include "base/text.h"
+#include "evaluators/evaluation/compile_ahead.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "evaluators/evaluation/local_evaluations.h"
 #include "evaluators/evaluation/precheck.h"
 #include "evaluators/evaluation/sitting.h"
+#include "evaluators/host/devices.h"
 
 #include <algorithm>
 #include <chrono>

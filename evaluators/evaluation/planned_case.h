@@ -1,7 +1,7 @@
 #pragma once
 
 #include "evaluators/evaluation/task_on_device.h"
-#include "evaluators/worker/protocol.h"
+#include "evaluators/messages/protocol.h"
 #include "evaluators/worker/runner.h"
 #include "tasks/result/evaluation.h"
 

@@ -1,8 +1,8 @@
 #include "evaluators/evaluation/reference_check.h"
 
 #include "base/error.h"
+#include "evaluators/messages/arena.h"
 #include "evaluators/torch/torch_question.h"
-#include "evaluators/worker/arena.h"
 
 #include <cmath>
 #include <cstring>

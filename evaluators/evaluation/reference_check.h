@@ -1,9 +1,10 @@
 #pragma once
 
+#include "evaluators/evaluation/evaluation_options.h"
 #include "evaluators/evaluation/task_on_device.h"
 #include "evaluators/judge/compare.h"
+#include "evaluators/messages/protocol.h"
 #include "evaluators/worker/case_runner.h"
-#include "evaluators/worker/protocol.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,9 +1,11 @@
 // Evaluates baselines of the catalogue on the CPU device.
 #include "base/error.h"
 #include "base/files.h"
-#include "evaluators/device/device_host.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "evaluators/evaluation/open_devices.h"
 #include "evaluators/evaluation/ordered_results.h"
+#include "evaluators/host/device_host.h"
+#include "evaluators/host/devices.h"
 
 #include <memory>
 #include <string>

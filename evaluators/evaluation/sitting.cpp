@@ -2,10 +2,11 @@
 
 #include "base/error.h"
 #include "base/random_bits.h"
+#include "evaluators/evaluation/against_eager.h"
+#include "evaluators/evaluation/blank_evaluation.h"
 #include "evaluators/evaluation/contest.h"
+#include "evaluators/evaluation/eager_times.h"
 #include "evaluators/evaluation/evaluation_run.h"
-#include "evaluators/torch/against_eager.h"
-#include "evaluators/torch/eager_times.h"
 #include "profiling/statistics/sitting.h"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "evaluators/evaluation/evaluations.h"
-#include "evaluators/evaluation/evaluator.h"
 
 #include <memory>
 #include <stop_token>

@@ -1,4 +1,4 @@
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/device/device_report.h"
 #include "evaluators/evaluation/profile.h"
 #include "evaluators/timing/physical_floor.h"
 #include "tasks/known_limit.h"

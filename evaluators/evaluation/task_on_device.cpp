@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/random_bits.h"
 #include "base/text.h"
+#include "evaluators/evaluation/blank_evaluation.h"
 #include "evaluators/torch/torch_question.h"
 #include "tasks/baseline.h"
 #include "tasks/memorisable.h"

@@ -1,10 +1,10 @@
 #pragma once
 
 #include "base/recent.h"
-#include "evaluators/device/device_host.h"
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/evaluation/evaluation_options.h"
+#include "evaluators/host/device_host.h"
+#include "evaluators/messages/protocol.h"
 #include "evaluators/timing/incumbent_speed.h"
-#include "evaluators/worker/protocol.h"
 
 #include <atomic>
 #include <cstddef>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "evaluators/device/compare_core.h"
+#include "evaluators/messages/error_model.h"
 #include "tasks/result/evaluation.h"
 #include "tasks/result/verdict.h"
 
@@ -12,15 +13,6 @@
 #include <vector>
 
 namespace winnow::evaluators {
-
-/// A task's tolerance at one shape (docs/task.md).
-struct ErrorModel {
-  tasks::Precision accumulate = tasks::Precision::F32;
-  double multiple = 0;
-  double norm_multiple = 0;
-  double absolute = 0;
-  bool nan_allowed = false;
-};
 
 ErrorLimits limits_of(const ErrorModel& model, tasks::DType output);
 /// True when no element exceeds its limit and the rms of all errors does not exceed its own.

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "evaluators/judge/compare.h"
-#include "evaluators/worker/arena.h"
+#include "evaluators/messages/arena.h"
+#include "evaluators/messages/protocol.h"
 #include "evaluators/worker/case_runner.h"
-#include "evaluators/worker/protocol.h"
 
 #include <optional>
 #include <string>

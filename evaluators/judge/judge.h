@@ -1,7 +1,7 @@
 #pragma once
 
-#include "evaluators/worker/arena.h"
-#include "evaluators/worker/protocol.h"
+#include "evaluators/messages/arena.h"
+#include "evaluators/messages/protocol.h"
 #include "evaluators/worker/worker_device.h"
 #include "process/sandbox.h"
 
@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -85,5 +86,8 @@ private:
   int starts_ = 0;
   std::unique_ptr<process::ChildProcess> child_;
 };
+
+/// Entry point of the hidden subcommand `_judge`.
+int judge_worker_main(std::vector<std::string> arguments);
 
 } // namespace winnow::evaluators

@@ -2,12 +2,12 @@
 // that the candidate left in the arena. The reference's outputs never leave this process.
 #include "base/error.h"
 #include "base/freed_memory.h"
-#include "evaluators/evaluation/evaluator.h"
 #include "evaluators/judge/compare.h"
 #include "evaluators/judge/expected_outputs.h"
-#include "evaluators/worker/arena.h"
+#include "evaluators/judge/judge.h"
+#include "evaluators/messages/arena.h"
+#include "evaluators/messages/protocol.h"
 #include "evaluators/worker/poison.h"
-#include "evaluators/worker/protocol.h"
 #include "evaluators/worker/worker_device.h"
 #include "process/sandbox.h"
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "evaluators/evaluation/task_on_device.h"
+#include "evaluators/messages/arena.h"
 #include "evaluators/selftest/selftest.h"
-#include "evaluators/worker/arena.h"
 #include "evaluators/worker/runner.h"
 #include "tasks/inputs/host_tensor.h"
 

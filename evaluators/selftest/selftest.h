@@ -1,8 +1,8 @@
 #pragma once
 
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/evaluation/evaluation_options.h"
 #include "evaluators/judge/compare.h"
-#include "evaluators/worker/protocol.h"
+#include "evaluators/messages/protocol.h"
 #include "tasks/inputs/host_tensor.h"
 #include "tasks/mutants.h"
 #include "tasks/narrowing.h"

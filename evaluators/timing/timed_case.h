@@ -1,6 +1,6 @@
 #pragma once
 
-#include "evaluators/worker/protocol.h"
+#include "evaluators/messages/protocol.h"
 #include "tasks/result/evaluation.h"
 
 #include <optional>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "base/files.h"
-#include "evaluators/evaluation/evaluator.h"
-#include "evaluators/worker/arena.h"
+#include "evaluators/device/device_report.h"
+#include "evaluators/messages/arena.h"
 #include "process/child_process.h"
 #include "process/sandbox.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "evaluators/evaluation/evaluator.h"
-#include "evaluators/worker/protocol.h"
+#include "evaluators/device/device_report.h"
+#include "evaluators/messages/protocol.h"
 #include "tasks/task.h"
 
 #include <chrono>

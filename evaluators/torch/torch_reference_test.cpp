@@ -2,11 +2,13 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "evaluators/device/device_host.h"
+#include "evaluators/evaluation/eager_times.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "evaluators/evaluation/open_devices.h"
 #include "evaluators/evaluation/sitting.h"
+#include "evaluators/host/device_host.h"
+#include "evaluators/host/devices.h"
 #include "evaluators/selftest/selftest.h"
-#include "evaluators/torch/eager_times.h"
 #include "evaluators/torch/torch_question.h"
 
 #include <cstdlib>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "evaluators/device/device.h"
-#include "evaluators/worker/output_sample.h"
+#include "evaluators/messages/output_sample.h"
 #include "tasks/plan/plan_resolve.h"
 
 #include <cstddef>

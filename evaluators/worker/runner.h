@@ -1,7 +1,7 @@
 #pragma once
 
-#include "evaluators/worker/arena.h"
-#include "evaluators/worker/protocol.h"
+#include "evaluators/messages/arena.h"
+#include "evaluators/messages/protocol.h"
 #include "evaluators/worker/worker_device.h"
 #include "process/sandbox.h"
 
@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace winnow::evaluators {
 
@@ -93,6 +94,9 @@ private:
   const GiveInputs& give_;
   int served_ = 0;
 };
+
+/// Entry point of the hidden subcommand `_run`.
+int run_worker_main(std::vector<std::string> arguments);
 
 /// Sets fault and faulty_case from the worker's report. True when the worker reported a fault.
 bool take_reported_fault(StageOutcome& outcome);

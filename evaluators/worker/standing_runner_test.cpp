@@ -2,8 +2,8 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "evaluators/device/cpu/runtime/test_modules.h"
-#include "evaluators/device/device_host.h"
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/host/context_probe.h"
+#include "evaluators/host/device_host.h"
 #include "evaluators/worker/runner.h"
 
 #include <csignal>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "evaluators/worker/arena.h"
+#include "evaluators/messages/arena.h"
+#include "evaluators/messages/protocol.h"
 #include "evaluators/worker/case_runner.h"
-#include "evaluators/worker/protocol.h"
 #include "profiling/statistics/race.h"
 #include "profiling/statistics/stop_rule.h"
 

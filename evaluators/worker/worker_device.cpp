@@ -1,12 +1,8 @@
 #include "evaluators/worker/worker_device.h"
 
 #include "base/error.h"
-#include "evaluators/device/cuda/cuda_driver.h"
-#include "evaluators/device/cuda/cuda_library.h"
 #include "evaluators/device/gpu/gpu_device.h"
-#include "evaluators/device/hip/hip_driver.h"
-#include "profiling/counters/cupti_provider.h"
-#include "profiling/counters/no_counters.h"
+#include "evaluators/device/vendors/gpu_vendors.h"
 
 #include <algorithm>
 #include <charconv>
@@ -20,8 +16,6 @@ constexpr std::string_view kHelpers = "--helpers=";
 constexpr std::string_view kDeadline = "--deadline-ms=";
 constexpr std::string_view kStanding = "--standing";
 constexpr std::string_view kVariable = "--variable=";
-constexpr const char* kCudaLibrary = "WINNOW_CUDA_LIBRARY";
-constexpr const char* kHipLibrary = "WINNOW_HIP_LIBRARY";
 
 int parse_number(std::string_view text, const std::string& whole) {
   int value = 0;
@@ -30,6 +24,10 @@ int parse_number(std::string_view text, const std::string& whole) {
     throw UsageError("'" + whole + "': expected a number, not '" + std::string(text) + "'");
   }
   return value;
+}
+
+const GpuVendor& vendor_of(const WorkerDevice& device) {
+  return gpu_vendor(parse_device_name(device.device).kind);
 }
 
 } // namespace
@@ -75,11 +73,13 @@ process::SandboxPolicy sandbox_policy(const WorkerDevice& device,
                                       const std::filesystem::path& modules) {
   process::SandboxPolicy policy;
   policy.readable = {modules};
-  const char* library = device.device.starts_with("hip") ? kHipLibrary : kCudaLibrary;
-  if (const auto named = device.variables.find(library); named != device.variables.end()) {
-    policy.readable.emplace_back(named->second);
+  if (device.is_gpu()) {
+    policy.gpu = true;
+    const auto named = device.variables.find(vendor_of(device).library_variable);
+    if (named != device.variables.end()) {
+      policy.readable.emplace_back(named->second);
+    }
   }
-  policy.gpu = device.is_gpu();
   return policy;
 }
 
@@ -94,15 +94,15 @@ process::ProcessLimits standing_limits() {
 
 std::map<std::string, std::string> driver_variables() {
   std::map<std::string, std::string> variables;
-  for (const char* name : {kCudaLibrary, kHipLibrary}) {
-    if (const char* library = std::getenv(name); library != nullptr && *library != 0) {
-      variables[name] = std::filesystem::absolute(library);
+  for (const GpuVendor* vendor : gpu_vendors()) {
+    const char* library = std::getenv(vendor->library_variable);
+    if (library != nullptr && *library != 0) {
+      variables[vendor->library_variable] = std::filesystem::absolute(library);
     }
-  }
-  for (const char* name : {"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "HIP_VISIBLE_DEVICES",
-                           "ROCR_VISIBLE_DEVICES"}) {
-    if (const char* value = std::getenv(name)) {
-      variables[name] = value;
+    for (const char* name : vendor->variables) {
+      if (const char* value = std::getenv(name)) {
+        variables[name] = value;
+      }
     }
   }
   return variables;
@@ -122,7 +122,7 @@ std::unique_ptr<GpuDriver> open_worker_driver(const WorkerDevice& device) {
   for (const auto& [variable, value] : device.variables) {
     setenv(variable.c_str(), value.c_str(), 1);
   }
-  return name.kind == "hip" ? open_hip_driver(name.ordinal) : open_cuda_driver(name.ordinal);
+  return gpu_vendor(name.kind).open_driver(name.ordinal);
 }
 
 std::unique_ptr<Device> make_worker_device(const WorkerDevice& device, CpuDeviceOptions cpu,
@@ -135,20 +135,15 @@ std::unique_ptr<Device> make_worker_device(const WorkerDevice& device, CpuDevice
   options.deadline = device.deadline;
   options.arena = arena;
   options.on_fatal = std::move(cpu.on_fatal);
-  const DeviceName name = parse_device_name(device.device);
   std::unique_ptr<GpuDriver> driver = open_worker_driver(device);
-  if (name.kind == "cuda") {
-    options.open_library = open_cuda_library;
-    options.open_counters = [context = driver->context(), ordinal = name.ordinal] {
-      return profiling::make_cupti_counters(context, ordinal);
-    };
-  } else {
-    options.open_counters = [] {
-      return profiling::make_no_counters(
-          "amd", Availability::no("Winnow does not read the counters of AMD GPUs",
-                                  "profile by hand: `rocprofv3 --pmc ...`"));
-    };
+  const GpuVendor& vendor = vendor_of(device);
+  if (vendor.open_library != nullptr) {
+    options.open_library = vendor.open_library;
   }
+  options.open_counters = [open = vendor.open_counters, context = driver->context(),
+                           ordinal = parse_device_name(device.device).ordinal] {
+    return open(context, ordinal);
+  };
   return make_gpu_device(std::move(driver), std::move(options));
 }
 

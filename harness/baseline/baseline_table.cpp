@@ -2,8 +2,11 @@
 
 #include "base/error.h"
 #include "evaluators/ceilings/measure_ceilings.h"
-#include "evaluators/device/device_host.h"
+#include "evaluators/evaluation/compile_ahead.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "evaluators/evaluation/profile.h"
+#include "evaluators/host/device_host.h"
+#include "evaluators/host/devices.h"
 #include "harness/baseline/torch_process.h"
 #include "harness/config/duration.h"
 #include "store/text_table.h"

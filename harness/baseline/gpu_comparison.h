@@ -1,6 +1,6 @@
 #pragma once
 
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/device/device_report.h"
 #include "evaluators/evaluation/ordered_results.h"
 #include "tasks/result/evaluation.h"
 

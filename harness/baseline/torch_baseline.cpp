@@ -2,8 +2,9 @@
 
 #include "base/files.h"
 #include "base/random_bits.h"
-#include "evaluators/device/device_host.h"
 #include "evaluators/evaluation/reference_check.h"
+#include "evaluators/host/device_host.h"
+#include "evaluators/host/devices.h"
 #include "harness/baseline/torch_process.h"
 #include "tasks/result/evaluation.h"
 

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/device/device_report.h"
+#include "evaluators/evaluation/evaluation_options.h"
 #include "store/baselines.h"
 #include "tasks/task.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/device/device_report.h"
 #include "process/child_process.h"
 #include "process/sandbox.h"
 #include "tasks/task.h"

@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "base/json_dump.h"
+#include "evaluators/host/devices.h"
 #include "harness/baseline/gpu_comparison.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"

@@ -1,5 +1,6 @@
 #include "base/digest.h"
 #include "base/error.h"
+#include "evaluators/evaluation/compile_only.h"
 #include "evaluators/evaluation/ordered_results.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"

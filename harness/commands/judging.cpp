@@ -1,6 +1,7 @@
 #include "harness/commands/judging.h"
 
 #include "base/error.h"
+#include "evaluators/host/devices.h"
 #include "harness/config/duration.h"
 #include "harness/machine.h"
 

@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "base/text.h"
+#include "evaluators/evaluation/blank_evaluation.h"
 #include "evaluators/evaluation/ordered_results.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"

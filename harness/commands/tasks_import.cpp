@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "base/text/shell_word.h"
+#include "evaluators/host/devices.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
 #include "harness/config/duration.h"

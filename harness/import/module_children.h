@@ -1,6 +1,6 @@
 #pragma once
 
-#include "evaluators/device/device_host.h"
+#include "evaluators/host/device_host.h"
 #include "harness/import/import_modules.h"
 
 #include <chrono>

@@ -1,7 +1,6 @@
 #include "harness/report/activity.h"
 
 #include "base/text.h"
-#include "evaluators/evaluation/evaluator.h"
 #include "harness/config/duration.h"
 #include "harness/report/terminal.h"
 #include "harness/report/visible_output.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/host/machine_options.h"
 
 #include <chrono>
 #include <condition_variable>

@@ -3,7 +3,7 @@
 #include "agents/reply.h"
 #include "agents/reply_diff.h"
 #include "base/digest.h"
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/evaluation/blank_evaluation.h"
 #include "harness/config/model_arms.h"
 #include "harness/run/seed_kernel.h"
 #include "harness/run/source_facts.h"

@@ -1,5 +1,7 @@
 #include "harness/run/final_sitting.h"
 
+#include "evaluators/evaluation/blank_evaluation.h"
+
 #include <algorithm>
 #include <memory>
 #include <utility>

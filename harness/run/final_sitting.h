@@ -1,7 +1,7 @@
 #pragma once
 
+#include "evaluators/device/device_report.h"
 #include "evaluators/evaluation/evaluations.h"
-#include "evaluators/evaluation/evaluator.h"
 #include "harness/run/progress.h"
 #include "store/run_store.h"
 #include "tasks/task.h"

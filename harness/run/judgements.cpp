@@ -1,7 +1,7 @@
 #include "harness/run/judgements.h"
 
 #include "base/digest.h"
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/evaluation/blank_evaluation.h"
 #include "harness/report/counted.h"
 #include "store/worker_evaluations.h"
 #include "tasks/baseline.h"

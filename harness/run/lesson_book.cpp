@@ -1,6 +1,6 @@
 #include "harness/run/lesson_book.h"
 
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/evaluation/blank_evaluation.h"
 #include "search/outcome.h"
 #include "store/advice.h"
 

@@ -2,7 +2,7 @@
 
 #include "agents/roles/role_reply.h"
 #include "base/text.h"
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/evaluation/blank_evaluation.h"
 #include "harness/run/role_facts.h"
 #include "search/counsel.h"
 #include "search/role.h"

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "base/text/shell_word.h"
 #include "evaluators/ceilings/measure_ceilings.h"
+#include "evaluators/evaluation/blank_evaluation.h"
 #include "harness/config/endpoints.h"
 #include "harness/config/model_arms.h"
 #include "harness/interrupt.h"

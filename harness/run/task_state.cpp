@@ -1,6 +1,6 @@
 #include "harness/run/task_state.h"
 
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/evaluation/blank_evaluation.h"
 #include "harness/config/model_arms.h"
 
 namespace winnow::harness {

@@ -1,7 +1,7 @@
 #include "harness/run/verdict_tally.h"
 
 #include "base/text.h"
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/evaluation/blank_evaluation.h"
 #include "harness/report/counted.h"
 #include "tasks/baseline.h"
 

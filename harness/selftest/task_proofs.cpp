@@ -1,6 +1,6 @@
 #include "harness/selftest/task_proofs.h"
 
-#include "evaluators/device/device_host.h"
+#include "evaluators/host/device_host.h"
 #include "harness/report/terminal.h"
 #include "tasks/memorisable.h"
 

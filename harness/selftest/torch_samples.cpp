@@ -1,6 +1,6 @@
 // Runs reference.py with PyTorch.
 #include "base/files.h"
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/host/devices.h"
 #include "harness/selftest/reference_samples.h"
 
 #include <cstring>

@@ -2,7 +2,7 @@
 #include "agents/reply.h"
 #include "base/digest.h"
 #include "base/random_bits.h"
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/evaluation/blank_evaluation.h"
 #include "harness/serve/judge_service.h"
 
 #include <algorithm>

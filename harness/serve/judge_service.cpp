@@ -1,7 +1,5 @@
 #include "harness/serve/judge_service.h"
 
-#include "evaluators/evaluation/evaluator.h"
-
 #include <algorithm>
 #include <exception>
 #include <utility>

@@ -1,5 +1,5 @@
 // The part of JudgeService that takes answers back: those of workers that are quarantined.
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/evaluation/blank_evaluation.h"
 #include "harness/serve/judge_service.h"
 #include "store/worker_evaluations.h"
 

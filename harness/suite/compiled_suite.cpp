@@ -1,8 +1,9 @@
 #include "harness/suite/compiled_suite.h"
 
 #include "base/error.h"
+#include "evaluators/evaluation/eager_times.h"
 #include "evaluators/evaluation/open_devices.h"
-#include "evaluators/torch/eager_times.h"
+#include "evaluators/host/devices.h"
 #include "profiling/statistics/order.h"
 #include "store/run_store.h"
 

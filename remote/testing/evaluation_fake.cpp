@@ -1,7 +1,6 @@
 #include "remote/testing/evaluation_fake.h"
 
 #include "base/random_bits.h"
-#include "evaluators/evaluation/evaluator.h"
 #include "evaluators/timing/hidden_speed.h"
 #include "evaluators/timing/score_times.h"
 #include "evaluators/timing/timed_case.h"

@@ -121,7 +121,7 @@ struct RandomStream {
   /// Random numbers that are independent of words(index).
   TASKS_ANYWHERE RandomWords second_words(Bits64 index) const { return bits(index, ~name_hash); }
   /// What the upper 32 bits of the seed decide. They are the same for all contestants of a turn
-  /// (launch_seed() in evaluators/worker/protocol.h), so no race is decided by what they draw.
+  /// (launch_seed() in evaluators/messages/protocol.h), so no race is decided by what they draw.
   TASKS_ANYWHERE RandomStream parameters() const { return {seed >> 32U, name_hash}; }
 
 private:

@@ -15,7 +15,7 @@ double generate_element(const GeneratorSpec& spec, std::uint64_t seed, std::stri
 
 /// The generator with a number for each range: a pure function of the upper 32 bits of the seed and
 /// the tensor's name, with identical bits on every machine. All contestants of a turn share these
-/// bits (launch_seed() in evaluators/worker/protocol.h), so what is drawn decides no race.
+/// bits (launch_seed() in evaluators/messages/protocol.h), so what is drawn decides no race.
 DrawnGenerator drawn(const GeneratorSpec& spec, std::uint64_t seed, std::uint64_t name_hash);
 
 /// A seed whose halves both change from number to number: 1, 2, 3 alone would all have the upper

@@ -1,5 +1,6 @@
 #include "evaluators/device/cuda/cuda_gpu_test.h"
 
+#include "evaluators/device/cuda/cuda_vendor.h"
 #include "evaluators/device/gpu/compile/gpu_compiler.h"
 #include "evaluators/device/gpu/helper_kernels.h"
 #include "profiling/counters/cupti_provider.h"
@@ -24,7 +25,7 @@ void CudaGpuTest::SetUp() {
   }
   try {
     GpuCompilerOptions options;
-    options.kind = "cuda";
+    options.vendor = &kCudaVendor;
     options.architecture = probe_.facts.architecture;
     options.cache = cache();
     make_gpu_compiler(process::Sandbox::best(), options);
@@ -36,7 +37,7 @@ void CudaGpuTest::SetUp() {
 CompileResult CudaGpuTest::build_for(const std::string& architecture, const std::string& source,
                                      const std::vector<std::string>& kernels) {
   GpuCompilerOptions options;
-  options.kind = "cuda";
+  options.vendor = &kCudaVendor;
   options.architecture = architecture;
   options.cache = cache();
   CompileRequest request;

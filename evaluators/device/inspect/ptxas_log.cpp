@@ -1,7 +1,7 @@
 #include "evaluators/device/inspect/ptxas_log.h"
 
 #include "base/text.h"
-#include "evaluators/device/compile/compiler_messages.h"
+#include "evaluators/device/source/compiler_messages.h"
 
 #include <algorithm>
 #include <charconv>

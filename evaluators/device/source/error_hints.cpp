@@ -1,5 +1,5 @@
 // Remedies for the most frequent mistakes of models.
-#include "evaluators/device/compile/compiler_messages.h"
+#include "evaluators/device/source/compiler_messages.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "evaluators/device/compile/compiler_messages.h"
+#include "evaluators/device/source/compiler_messages.h"
 #include "evaluators/device/source/source_scan.h"
 
 #include <optional>

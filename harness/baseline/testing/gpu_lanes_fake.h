@@ -1,5 +1,6 @@
 #pragma once
 
+#include "evaluators/evaluation/blank_evaluation.h"
 #include "evaluators/evaluation/local_evaluations.h"
 
 #include <condition_variable>

@@ -2,7 +2,7 @@
 
 #include "base/digest.h"
 #include "base/error.h"
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/evaluation/blank_evaluation.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "base/files.h"
-#include "evaluators/evaluation/evaluator.h"
 #include "harness/run/run_loop.h"
 #include "harness/run/testing/loop_fake.h"
 

@@ -1,6 +1,6 @@
 #include "harness/serve/testing/evaluations_fake.h"
 
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/evaluation/blank_evaluation.h"
 
 #include <cstdlib>
 

@@ -1,14 +1,14 @@
 // The work of a `_compile` child.
 #include "base/files.h"
 #include "base/text.h"
-#include "evaluators/device/compile/compiler_messages.h"
 #include "evaluators/device/cpu/compile/compile_protocol.h"
+#include "evaluators/device/cpu/compile/module_check.h"
 #include "evaluators/device/cpu/compile/precompiled_headers.h"
 #include "evaluators/device/cpu/compile/source_pass.h"
 #include "evaluators/device/inspect/cpu_findings.h"
 #include "evaluators/device/inspect/entry_symbols.h"
-#include "evaluators/device/inspect/module_check.h"
 #include "evaluators/device/inspect/module_features.h"
+#include "evaluators/device/source/compiler_messages.h"
 #include "evaluators/device/source/unsupported_constructs.h"
 #include "process/child_process.h"
 

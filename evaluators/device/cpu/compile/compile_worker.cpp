@@ -1,5 +1,5 @@
 #include "evaluators/device/cpu/compile/compile_protocol.h"
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/device/cpu/compile/cpu_compiler.h"
 #include "process/sandbox.h"
 
 #include <iostream>

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace winnow::evaluators {
 
@@ -24,5 +25,8 @@ std::unique_ptr<Compiler> make_cpu_compiler(process::Sandbox sandbox, CpuCompile
 
 /// Whether `name` (clang++, g++) with ld can build CPU modules. Its detail: version and path.
 Availability probe_cpu_compiler(const std::string& name);
+
+/// Entry point of the hidden subcommand `_compile`.
+int compile_worker_main(std::vector<std::string> arguments);
 
 } // namespace winnow::evaluators

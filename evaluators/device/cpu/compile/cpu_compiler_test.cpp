@@ -1,8 +1,8 @@
 #include "base/error.h"
 #include "evaluators/device/compile/testing/fresh_cache.h"
 #include "evaluators/device/cpu/compile/cpu_compiler.h"
+#include "evaluators/device/cpu/compile/module_check.h"
 #include "evaluators/device/inspect/elf_reader.h"
-#include "evaluators/device/inspect/module_check.h"
 #include "process/fence.h"
 #include "tasks/plan/signature.h"
 

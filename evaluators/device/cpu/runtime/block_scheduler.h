@@ -6,7 +6,7 @@
 #include "evaluators/device/cpu/runtime/guarded_buffers.h"
 #include "evaluators/device/cpu/runtime/launch.h"
 #include "evaluators/device/cpu/runtime/run_facts.h"
-#include "evaluators/device/device.h"
+#include "evaluators/device/device_fault.h"
 
 #include <array>
 #include <atomic>

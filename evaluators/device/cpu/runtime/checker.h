@@ -3,7 +3,7 @@
 #include "evaluators/device/cpu/runtime/guarded_buffers.h"
 #include "evaluators/device/cpu/runtime/launch.h"
 #include "evaluators/device/cpu/runtime/shadow.h"
-#include "evaluators/device/device.h"
+#include "evaluators/device/device_fault.h"
 
 #include <array>
 #include <cstdint>

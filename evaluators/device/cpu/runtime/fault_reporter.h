@@ -1,7 +1,7 @@
 #pragma once
 
 #include "evaluators/device/cpu/runtime/guarded_buffers.h"
-#include "evaluators/device/device.h"
+#include "evaluators/device/device_fault.h"
 
 #include <functional>
 

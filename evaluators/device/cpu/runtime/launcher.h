@@ -3,7 +3,7 @@
 #include "evaluators/device/cpu/runtime/block_scheduler.h"
 #include "evaluators/device/cpu/runtime/fault_reporter.h"
 #include "evaluators/device/cpu/runtime/launch.h"
-#include "evaluators/device/device.h"
+#include "evaluators/device/device_fault.h"
 
 #include <atomic>
 #include <condition_variable>

@@ -1,6 +1,8 @@
 #pragma once
 
 #include "base/availability.h"
+#include "evaluators/device/gpu/compile/gpu_image.h"
+#include "evaluators/device/gpu/compile/gpu_toolchain.h"
 #include "evaluators/device/gpu/compile/runtime_compiler.h"
 
 #include <filesystem>
@@ -20,5 +22,10 @@ std::vector<std::string> nvrtc_options(const std::string& architecture, bool fas
 /// in 'PTX'". `builtins`: see NvrtcInstallation. Throws Error when the library cannot be loaded.
 std::unique_ptr<RuntimeCompiler> open_nvrtc(const std::filesystem::path& library,
                                             const std::filesystem::path& builtins);
+
+// For GpuVendor.
+GpuToolchain find_cuda_toolchain(const std::string& architecture);
+std::unique_ptr<RuntimeCompiler> open_cuda_compiler(const GpuToolchain& toolchain);
+void read_cuda_image(const CompiledImage& image, GpuImageFacts& facts);
 
 } // namespace winnow::evaluators

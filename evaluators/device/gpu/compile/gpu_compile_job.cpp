@@ -3,12 +3,11 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "evaluators/device/compile/compiler_messages.h"
-#include "evaluators/device/cuda/compile/nvrtc.h"
 #include "evaluators/device/gpu/compile/gpu_header_rules.h"
 #include "evaluators/device/gpu/compile/gpu_image.h"
 #include "evaluators/device/gpu/compile/gpu_source.h"
 #include "evaluators/device/inspect/gpu_module.h"
+#include "evaluators/device/source/compiler_messages.h"
 #include "evaluators/device/source/source_edits.h"
 #include "evaluators/device/source/unsupported_constructs.h"
 
@@ -59,14 +58,12 @@ RuntimeCompileJob runtime_job(const GpuCompileJob& job, const GpuSource& source)
   return out;
 }
 
-// For AMD GPUs, the constructs that the CPU device lacks, above all inline PTX. NVIDIA's GPUs have
-// them.
-std::vector<ConstructHint> hints_for(const GpuCompileJob& job, const SourceScan& scan) {
-  return job.toolchain.kind == "hip" ? scan.unsupported : std::vector<ConstructHint>{};
+std::vector<ConstructHint> hints_for(const GpuVendor& vendor, const SourceScan& scan) {
+  return vendor.lacks_inline_ptx ? scan.unsupported : std::vector<ConstructHint>{};
 }
 
-CompileAnswer explain_failure(const GpuCompileJob& job, const SourceScan& scan,
-                              const std::string& log) {
+CompileAnswer explain_failure(const GpuCompileJob& job, const GpuVendor& vendor,
+                              const SourceScan& scan, const std::string& log) {
   if (log.find("out of memory") != std::string::npos) {
     return failed_compile(Verdict::OverLimit, "the compiler used more memory than it may: the "
                                               "source expands to too much code");
@@ -75,7 +72,7 @@ CompileAnswer explain_failure(const GpuCompileJob& job, const SourceScan& scan,
                                    job.toolchain.include_directories.end());
   trusted.push_back(job.headers.string());
   const std::vector<CompilerError> errors = parse_compiler_output(log, trusted);
-  if (const auto construct = find_unsupported(errors, hints_for(job, scan))) {
+  if (const auto construct = find_unsupported(errors, hints_for(vendor, scan))) {
     return failed_compile(
         Verdict::Unsupported,
         fmt::format("unsupported on {} devices: {}{}", job.toolchain.kind, construct->what,
@@ -143,10 +140,10 @@ void name_as_planned(const GpuCompileJob& job, RuntimeCompileOutput& output) {
   output.symbols = std::move(symbols);
 }
 
-CompiledModule judge_image(const GpuCompileJob& job, const SourceScan& scan,
-                           RuntimeCompileOutput output) {
-  GpuImageFacts facts = read_gpu_image(job.toolchain.kind, job.architecture, output,
-                                       job.request.kernels, job.request.constants.size());
+CompiledModule judge_image(const GpuCompileJob& job, const GpuVendor& vendor,
+                           const SourceScan& scan, RuntimeCompileOutput output) {
+  GpuImageFacts facts = read_gpu_image(vendor, job.architecture, output, job.request.kernels,
+                                       job.request.constants.size());
   if (auto objection = check_shared_memory(job, scan, facts.kernels)) {
     return {*objection};
   }
@@ -169,18 +166,18 @@ CompiledModule judge_image(const GpuCompileJob& job, const SourceScan& scan,
                                                   std::move(output.image)})};
 }
 
-CompiledModule judge_output(const GpuCompileJob& job, const SourceScan& scan,
-                            RuntimeCompileOutput output) {
+CompiledModule judge_output(const GpuCompileJob& job, const GpuVendor& vendor,
+                            const SourceScan& scan, RuntimeCompileOutput output) {
   if (!output.compiled) {
-    return {explain_failure(job, scan, output.log)};
+    return {explain_failure(job, vendor, scan, output.log)};
   }
   name_as_planned(job, output);
-  return judge_image(job, scan, std::move(output));
+  return judge_image(job, vendor, scan, std::move(output));
 }
 
 } // namespace
 
-CompiledModule compile_gpu_job(const GpuCompileJob& job) {
+CompiledModule compile_gpu_job(const GpuCompileJob& job, const GpuVendor& vendor) {
   const CompileRequest& request = job.request;
   const GpuSource source =
       assemble_gpu_source({request.source, request.parameters, request.kernels, request.constants,
@@ -191,11 +188,11 @@ CompiledModule compile_gpu_job(const GpuCompileJob& job) {
                                          source.mistake->what, request.source))};
   }
   const auto start = std::chrono::steady_clock::now();
-  const std::unique_ptr<RuntimeCompiler> compiler = open_runtime_compiler(job.toolchain);
+  const std::unique_ptr<RuntimeCompiler> compiler = vendor.open_compiler(job.toolchain);
   const std::chrono::duration<double, std::milli> load = std::chrono::steady_clock::now() - start;
   RuntimeCompileOutput output = compiler->compile(runtime_job(job, source));
   const double compiler_ms = output.compiler_ms;
-  CompiledModule compiled = judge_output(job, source.scan, std::move(output));
+  CompiledModule compiled = judge_output(job, vendor, source.scan, std::move(output));
   compiled.answer.load_ms = load.count();
   compiled.answer.compiler_ms = compiler_ms;
   return compiled;

@@ -3,6 +3,7 @@
 #include "evaluators/device/compile/compile_answer.h"
 #include "evaluators/device/gpu/compile/gpu_toolchain.h"
 #include "evaluators/device/gpu/compile/runtime_compiler.h"
+#include "evaluators/device/gpu/gpu_vendor.h"
 #include "evaluators/device/module.h"
 
 #include <filesystem>
@@ -16,7 +17,7 @@ struct GpuCompileJob {
   CompileRequest request;
   GpuToolchain toolchain;
   std::string architecture;
-  std::filesystem::path headers; ///< directory with cuda/, hip/ and common/
+  std::filesystem::path headers; ///< directory with common/ and a folder for each kind of GPU
 };
 
 std::string encode(const GpuCompileJob& job);
@@ -24,6 +25,6 @@ GpuCompileJob decode_gpu_compile_job(const std::string& text); ///< throws Error
 
 /// For the child, after enter_sandbox(): assembles the source, compiles it, and reads the facts
 /// about the kernels from the image.
-CompiledModule compile_gpu_job(const GpuCompileJob& job);
+CompiledModule compile_gpu_job(const GpuCompileJob& job, const GpuVendor& vendor);
 
 } // namespace winnow::evaluators

@@ -1,5 +1,5 @@
 #include "evaluators/device/gpu/compile/gpu_compile_job.h"
-#include "evaluators/evaluation/evaluator.h"
+#include "evaluators/device/gpu/compile/gpu_compiler.h"
 #include "process/sandbox.h"
 
 #include <iostream>
@@ -8,11 +8,13 @@
 
 namespace winnow::evaluators {
 
-int compile_gpu_worker_main(std::vector<std::string> arguments) {
+int compile_gpu_worker_main(std::vector<std::string> arguments,
+                            const GpuVendor& (*vendor_of)(std::string_view kind)) {
   process::enter_sandbox(arguments);
-  write_answer([] {
+  write_answer([vendor_of] {
     const std::string input{std::istreambuf_iterator<char>(std::cin), {}};
-    return compile_gpu_job(decode_gpu_compile_job(input));
+    const GpuCompileJob job = decode_gpu_compile_job(input);
+    return compile_gpu_job(job, vendor_of(job.toolchain.kind));
   });
   return 0;
 }

@@ -6,7 +6,6 @@
 #include "base/json_dump.h"
 #include "evaluators/device/compile/compile_request_json.h"
 #include "evaluators/device/compile/module_cache.h"
-#include "evaluators/device/cuda/compile/nvrtc.h"
 #include "evaluators/device/gpu/compile/gpu_compile_job.h"
 #include "evaluators/device/headers/device_headers.h"
 
@@ -46,20 +45,20 @@ class GpuCompiler final : public Compiler {
 public:
   GpuCompiler(process::Sandbox sandbox, GpuCompilerOptions options)
       : sandbox_(std::move(sandbox)), options_(std::move(options)),
-        toolchain_(find_gpu_toolchain(options_.kind, options_.architecture)),
-        cache_(std::filesystem::absolute(options_.cache) / options_.kind, ".gpu"),
+        toolchain_(options_.vendor->find_toolchain(options_.architecture)),
+        cache_(std::filesystem::absolute(options_.cache) / options_.vendor->kind, ".gpu"),
         headers_digest_(device_headers_digest()),
         headers_(std::filesystem::absolute(options_.cache) /
                  ("headers-" + headers_digest_.substr(0, 16))) {
     write_device_headers(headers_);
   }
 
-  std::string_view device_kind() const override { return options_.kind; }
+  std::string_view device_kind() const override { return options_.vendor->kind; }
 
   CompileResult compile(const CompileRequest& request,
                         const std::function<bool()>& cancelled) override {
     if (request.mode == BuildMode::Check) {
-      throw Error("there is no check mode for " + options_.kind + " modules");
+      throw Error("there is no check mode for " + std::string(options_.vendor->kind) + " modules");
     }
     CompileResult result =
         cache_.compile(request, cache_key(request), [&] { return build(request, cancelled); });
@@ -74,9 +73,7 @@ private:
     const nlohmann::json key{
         {"request", tasks::write_json(request)},
         {"architecture", options_.architecture},
-        {"options", options_.kind == "cuda"
-                        ? nvrtc_options(options_.architecture, request.fast_math)
-                        : std::vector<std::string>()},
+        {"options", options_.vendor->compiler_options(options_.architecture, request.fast_math)},
         {"toolchain", toolchain_},
         {"library_bytes", file_size_of(toolchain_.library)},
         {"headers", headers_digest_},
@@ -87,7 +84,7 @@ private:
   ModuleCache::Built build(const CompileRequest& request,
                            const std::function<bool()>& cancelled) const {
     std::optional<TemporaryDirectory> scratch;
-    if (options_.kind == "hip") { // hiprtc writes files; the child of NVRTC can write nowhere
+    if (options_.vendor->compiler_writes_files) { // else the child can write nowhere
       scratch.emplace("compile");
     }
     const GpuCompileJob job{request, toolchain_, options_.architecture, headers_};

@@ -1,6 +1,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "evaluators/device/cuda/compile/nvrtc.h"
+#include "evaluators/device/cuda/cuda_vendor.h"
 #include "evaluators/device/gpu/compile/gpu_compiler.h"
 #include "evaluators/device/inspect/gpu_module.h"
 #include "tasks/narrowing.h"
@@ -51,7 +52,7 @@ protected:
 
   GpuCompilerOptions options(const std::string& architecture = "sm_90a") const {
     GpuCompilerOptions options;
-    options.kind = "cuda";
+    options.vendor = &kCudaVendor;
     options.architecture = architecture;
     options.cache = cache_.path();
     return options;

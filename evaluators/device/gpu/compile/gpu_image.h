@@ -1,20 +1,17 @@
 #pragma once
 
-#include "evaluators/device/gpu/compile/gpu_toolchain.h"
 #include "evaluators/device/gpu/compile/runtime_compiler.h"
+#include "evaluators/device/gpu/gpu_vendor.h"
+#include "evaluators/device/inspect/elf_reader.h"
 #include "tasks/plan/signature.h"
 #include "tasks/result/finding.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
 namespace winnow::evaluators {
-
-/// Loads the toolchain's library. Throws Error when it cannot be loaded.
-std::unique_ptr<RuntimeCompiler> open_runtime_compiler(const GpuToolchain& toolchain);
 
 /// Facts that a compiled image states about itself.
 struct GpuImageFacts {
@@ -28,8 +25,16 @@ struct GpuImageFacts {
   std::vector<std::string> features; ///< tasks::BuildRecord::features
 };
 
-/// `kind`: "cuda" (a cubin), "hip" (a code object). Throws ElfError when the image is malformed.
-GpuImageFacts read_gpu_image(const std::string& kind, const std::string& architecture,
+/// An image as its compiler left it.
+struct CompiledImage {
+  const ElfReader& elf;
+  const std::string& architecture;
+  const RuntimeCompileOutput& output;
+  const std::vector<std::string>& kernels; ///< names in the plan
+};
+
+/// Throws ElfError when the image is malformed.
+GpuImageFacts read_gpu_image(const GpuVendor& vendor, const std::string& architecture,
                              const RuntimeCompileOutput& output,
                              const std::vector<std::string>& kernels, std::size_t constants);
 

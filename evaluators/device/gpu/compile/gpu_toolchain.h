@@ -10,18 +10,14 @@ namespace winnow::evaluators {
 
 /// A run-time compiler that the coordinator found, described for the child that uses it.
 struct GpuToolchain {
-  std::string kind;    ///< "cuda", "hip"
+  std::string kind;    ///< GpuVendor::kind
   std::string version; ///< "NVRTC 13.0"
   std::string prelude; ///< Winnow's header that goes first
   std::filesystem::path library;
-  std::filesystem::path builtins;                         ///< only NVRTC; may be empty
+  std::filesystem::path builtins; ///< the library loads this file by name; may be empty
   std::vector<std::filesystem::path> include_directories; ///< the vendor's headers
   std::vector<std::filesystem::path> readable; ///< further files that the child must open
 };
-
-/// Throws Error, with the packages to install, when no compiler is found or it does not know
-/// `architecture`.
-GpuToolchain find_gpu_toolchain(const std::string& kind, const std::string& architecture);
 
 /// For cache keys.
 void to_json(nlohmann::json& json, const GpuToolchain& toolchain);

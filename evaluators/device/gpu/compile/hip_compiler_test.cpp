@@ -3,6 +3,7 @@
 #include "base/files.h"
 #include "evaluators/device/gpu/compile/gpu_compiler.h"
 #include "evaluators/device/hip/compile/hiprtc.h"
+#include "evaluators/device/hip/hip_vendor.h"
 #include "evaluators/device/inspect/gpu_module.h"
 #include "process/sandbox.h"
 
@@ -29,7 +30,7 @@ protected:
 
   CompileResult compile(const std::string& source, std::vector<std::string> kernels = {"k"}) const {
     GpuCompilerOptions options;
-    options.kind = "hip";
+    options.vendor = &kHipVendor;
     options.architecture = "gfx90a";
     options.cache = cache_.path();
     CompileRequest request;
@@ -100,7 +101,7 @@ TEST_F(HipCompilerTest, KnowsTheSameMachineCode) {
 
 TEST_F(HipCompilerTest, RefusesArchitecturesThatWouldEndTheProcess) {
   GpuCompilerOptions options;
-  options.kind = "hip";
+  options.vendor = &kHipVendor;
   options.architecture = "gfx9999";
   options.cache = cache_.path();
   EXPECT_THROW(make_gpu_compiler(process::Sandbox::best(), options), Error);

@@ -1,6 +1,8 @@
 #pragma once
 
 #include "base/availability.h"
+#include "evaluators/device/gpu/compile/gpu_image.h"
+#include "evaluators/device/gpu/compile/gpu_toolchain.h"
 #include "evaluators/device/gpu/compile/runtime_compiler.h"
 #include "tasks/plan/plan_resolve.h"
 
@@ -33,5 +35,9 @@ int hiprtc_rocm_major();
 /// compiling only: sm_count is 1, and the memory size is unknown. Throws Error, with the list of
 /// the known architectures, for an architecture that no supported ROCm version compiles for.
 tasks::DeviceFacts hip_architecture_facts(const std::string& architecture);
+
+// For GpuVendor.
+GpuToolchain find_hip_toolchain(const std::string& architecture);
+void read_hip_image(const CompiledImage& image, GpuImageFacts& facts);
 
 } // namespace winnow::evaluators

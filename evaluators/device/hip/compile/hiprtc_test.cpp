@@ -7,6 +7,7 @@
 #include "evaluators/device/gpu/helper_kernels.h"
 #include "evaluators/device/headers/device_headers.h"
 #include "evaluators/device/hip/compile/hiprtc.h"
+#include "evaluators/device/hip/hip_vendor.h"
 #include "evaluators/device/inspect/elf_reader.h"
 #include "tasks/narrowing.h"
 #include "tasks/plan/kernel_file.h"
@@ -117,10 +118,10 @@ protected:
     job.request.file = "k.cu";
     job.request.source = code;
     job.request.kernels = {kernel};
-    job.toolchain = find_gpu_toolchain("hip", GetParam());
+    job.toolchain = find_hip_toolchain(GetParam());
     job.architecture = GetParam();
     job.headers = headers_.path();
-    return compile_gpu_job(job).answer;
+    return compile_gpu_job(job, kHipVendor).answer;
   }
 
   void expect_compiles(const tasks::Task& view, const std::string& text, const std::string& file) {

@@ -1,0 +1,26 @@
+#include "evaluators/device/device_counters.h"
+
+namespace winnow::evaluators {
+
+std::vector<profiling::CounterReport> DeviceCounters::count_all(std::span<const CountedSteps> runs,
+                                                                profiling::CounterSet /*set*/) {
+  profiling::CounterReport report;
+  report.provider = "none";
+  report.unavailable = "this device has no counters";
+  return {runs.size(), report};
+}
+
+profiling::CounterReport DeviceCounters::count(const std::vector<tasks::Step>& steps,
+                                               profiling::CounterSet set,
+                                               const std::function<void()>& restore) {
+  const CountedSteps run{&steps, [] {}, restore};
+  return count_all({&run, 1}, set).front();
+}
+
+profiling::Energy DeviceCounters::energy(const std::vector<tasks::Step>& /*steps*/) {
+  profiling::Energy energy;
+  energy.reason = "measured on NVIDIA GPUs only";
+  return energy;
+}
+
+} // namespace winnow::evaluators

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "evaluators/evaluation/evaluation_options.h"
+#include "evaluators/evaluation/task_on_device.h"
+
+#include <string>
+#include <vector>
+
+namespace winnow::evaluators {
+
+/// The times of the task's module in PyTorch, eagerly, at this shape, in ns. Timed once per
+/// TaskOnDevice and shape, while nothing else runs on the device. Throws Error.
+const std::vector<double>& eager_times(TaskOnDevice& on_device, const tasks::Shape& shape);
+
+/// The times of the module compiled by torch.compile, at one search shape, in ns.
+struct CompiledTimes {
+  tasks::Shape shape;
+  std::vector<double> times_ns;
+  std::string error; ///< why there are no times; else empty
+};
+/// At each search shape of the task, which has a TorchReference. Throws Error if PyTorch does
+/// not start.
+std::vector<CompiledTimes> compiled_times(DeviceHost& host, const tasks::Task& task,
+                                          const Protocol& protocol);
+
+} // namespace winnow::evaluators

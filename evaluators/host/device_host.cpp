@@ -1,0 +1,96 @@
+#include "evaluators/host/device_host.h"
+
+#include "base/error.h"
+#include "base/files.h"
+#include "evaluators/device/gpu/helper_kernels.h"
+#include "evaluators/host/device_compiler.h"
+#include "tasks/doubts.h"
+
+#include <utility>
+
+namespace winnow::evaluators {
+namespace {
+
+constexpr std::uint64_t kExchangeBytes = std::uint64_t{32} << 30; // only pages in use take memory
+
+// Compiles the kernels with which a GPU worker draws inputs and checks buffers.
+std::filesystem::path compile_helpers(Compiler& compiler) {
+  CompileRequest request;
+  request.file = "helpers.cu";
+  request.source = gpu_helper_source();
+  request.kernels = gpu_helper_kernels();
+  const CompileResult result = compiler.compile(request);
+  if (result.verdict != tasks::Verdict::Correct) {
+    throw Error(
+        "Winnow's own helper kernels do not compile for this GPU: " + result.detail,
+        "run `winnow doctor`; if `winnow doctor` finds no fault in the toolkit, report this error");
+  }
+  return result.module;
+}
+
+WorkerDevice worker_device_of(const DeviceReport& device, std::chrono::milliseconds run_timeout,
+                              Compiler& compiler) {
+  WorkerDevice worker;
+  worker.device = device.id;
+  worker.deadline = run_timeout;
+  if (worker.is_gpu()) {
+    worker.helpers = compile_helpers(compiler);
+    worker.variables = driver_variables();
+  }
+  return worker;
+}
+
+std::unique_ptr<Runner> make_runner(const DeviceHost& host) {
+  return host.worker_device.is_gpu()
+             ? make_standing_runner(host.sandbox, host.arena, host.worker_device, host.cache)
+             : make_fresh_runner(host.sandbox, host.arena);
+}
+
+} // namespace
+
+DeviceHost::DeviceHost(DeviceReport report, const MachineOptions& machine,
+                       std::chrono::milliseconds run_timeout)
+    : DeviceHost(report, std::make_shared<GpuLock>(report), machine, run_timeout) {}
+
+DeviceHost::DeviceHost(const DeviceHost& open, const MachineOptions& machine,
+                       std::chrono::milliseconds run_timeout)
+    : DeviceHost(open.device, open.lock, machine, run_timeout) {}
+
+DeviceHost::DeviceHost(DeviceReport report, std::shared_ptr<const GpuLock> shared_lock,
+                       const MachineOptions& machine, std::chrono::milliseconds run_timeout)
+    : device(std::move(report)), lock(std::move(shared_lock)),
+      sandbox(process::Sandbox::best(machine.require_isolation)), arena(tasks::kSharedBytes),
+      exchange(kExchangeBytes), cache(machine.cache.empty() ? cache_directory() : machine.cache),
+      compiler(make_compiler(device, sandbox, machine, cache)),
+      worker_device(worker_device_of(device, run_timeout, *compiler)),
+      judge(sandbox, arena, exchange, worker_device, cache),
+      torch(sandbox, exchange, device, cache), runner(make_runner(*this)) {}
+
+std::shared_ptr<DeviceHost> open_device(const DeviceReport& device, const MachineOptions& machine,
+                                        std::chrono::milliseconds run_timeout) {
+  return std::make_shared<DeviceHost>(device, machine, run_timeout);
+}
+
+std::shared_ptr<DeviceHost> open_beside(const DeviceHost& open, const MachineOptions& machine,
+                                        std::chrono::milliseconds run_timeout) {
+  return std::make_shared<DeviceHost>(open, machine, run_timeout);
+}
+
+HostStatistics statistics(const DeviceHost& host) {
+  HostStatistics statistics = host.spent;
+  const RunnerStatistics runner = host.runner->statistics();
+  statistics.judge_starts = host.judge.starts();
+  statistics.worker_restarts = runner.restarts;
+  statistics.recoveries = runner.recoveries;
+  statistics.recovery_seconds = std::chrono::duration<double>(runner.recovery_time).count();
+  statistics.longest_recovery_seconds =
+      std::chrono::duration<double>(runner.longest_recovery).count();
+  return statistics;
+}
+
+std::string quarantine(const DeviceHost& host) {
+  const std::string why = host.runner->quarantine();
+  return why.empty() ? why : host.device.id + ": " + why;
+}
+
+} // namespace winnow::evaluators

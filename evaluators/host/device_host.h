@@ -1,0 +1,67 @@
+#pragma once
+
+#include "evaluators/device/compiler.h"
+#include "evaluators/device/device_report.h"
+#include "evaluators/host/built_kernel.h"
+#include "evaluators/host/gpu_lock.h"
+#include "evaluators/host/machine_options.h"
+#include "evaluators/host/open_device.h"
+#include "evaluators/judge/judge.h"
+#include "evaluators/messages/arena.h"
+#include "evaluators/torch/torch_child.h"
+#include "evaluators/worker/runner.h"
+#include "profiling/roofline/ceilings.h"
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+namespace winnow::evaluators {
+
+/// One device of this machine, open for judging, with its fences, compiler, shared memory,
+/// judge and worker. The evaluators of all tasks share it, for one evaluation at a time. Only
+/// `compiler` and build_kernel() may be used from any thread.
+struct DeviceHost {
+  /// Throws Error, DeviceUnavailable.
+  DeviceHost(DeviceReport report, const MachineOptions& machine,
+             std::chrono::milliseconds run_timeout);
+  /// See open_beside().
+  DeviceHost(const DeviceHost& open, const MachineOptions& machine,
+             std::chrono::milliseconds run_timeout);
+
+  DeviceReport device;
+  std::shared_ptr<const GpuLock> lock;
+  process::Sandbox sandbox;
+  Arena arena;
+  Arena exchange; ///< see kExchangeFd
+  std::filesystem::path cache;
+  std::unique_ptr<Compiler> compiler;
+  WorkerDevice worker_device;
+  ReferenceJudge judge;
+  TorchChild torch; ///< starts with its first question
+  std::unique_ptr<Runner> runner;
+  std::optional<profiling::Ceilings> ceilings; ///< see ceilings_of()
+  HostStatistics spent;                        ///< by all evaluations so far
+
+private:
+  DeviceHost(DeviceReport report, std::shared_ptr<const GpuLock> shared_lock,
+             const MachineOptions& machine, std::chrono::milliseconds run_timeout);
+};
+
+/// Adds the lifetime of this object to a field of HostStatistics.
+class SpentTime {
+public:
+  explicit SpentTime(double& seconds) : seconds_(seconds) {}
+  ~SpentTime() {
+    seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+  SpentTime(const SpentTime&) = delete; // adds once
+  SpentTime& operator=(const SpentTime&) = delete;
+
+private:
+  double& seconds_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+} // namespace winnow::evaluators
