@@ -1,7 +1,7 @@
 #include "agents/prompt_sections.h"
 #include "agents/quantity_text.h"
 #include "base/text.h"
-#include "tasks/speedup_versus.h"
+#include "tasks/task/speedup_versus.h"
 
 #include <fmt/format.h>
 

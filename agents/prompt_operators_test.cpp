@@ -5,6 +5,8 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "tasks/catalogue.h"
+#include "tasks/parse/task_parse.h"
 #include "tasks/plan/kernel_file.h"
 
 #include <algorithm>

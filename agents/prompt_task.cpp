@@ -1,8 +1,8 @@
 #include "agents/folded_names.h"
 #include "agents/prompt_sections.h"
 #include "base/text.h"
-#include "tasks/inputs/generator_text.h"
-#include "tasks/narrowing.h"
+#include "tasks/reference/narrowing.h"
+#include "tasks/task/generator_text.h"
 
 #include <algorithm>
 #include <limits>

@@ -3,9 +3,9 @@
 #include "agents/model_request.h"
 #include "agents/text_template.h"
 #include "tasks/exemplar.h"
-#include "tasks/plan/plan_resolve.h"
+#include "tasks/plan/resolve/plan_resolve.h"
 #include "tasks/result/evaluation.h"
-#include "tasks/task.h"
+#include "tasks/task/task.h"
 
 #include <filesystem>
 #include <map>

@@ -12,7 +12,7 @@
 #include "evaluators/device/gpu/compile/gpu_compiler.h"
 #include "evaluators/workers.h"
 #include "tasks/plan/kernel_file.h"
-#include "tasks/plan/parameter_choices.h"
+#include "tasks/plan/tuning/parameter_choices.h"
 #include "tasks/result/evaluation.h"
 
 #include <atomic>

@@ -7,8 +7,9 @@
 #include "evaluators/evaluation/evaluator.h"
 #include "evaluators/timing/race_blocks.h"
 #include "evaluators/workers.h"
+#include "tasks/parse/task_parse.h"
 #include "tasks/plan/kernel_file.h"
-#include "tasks/plan/parameter_choices.h"
+#include "tasks/plan/tuning/parameter_choices.h"
 
 #include <array>
 #include <chrono>

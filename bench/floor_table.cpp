@@ -12,7 +12,9 @@
 #include "evaluators/selftest/selftest.h"
 #include "evaluators/timing/physical_floor.h"
 #include "evaluators/workers.h"
-#include "tasks/baseline.h"
+#include "tasks/catalogue.h"
+#include "tasks/parse/task_parse.h"
+#include "tasks/task/baseline.h"
 
 #include <algorithm>
 #include <cstdio>

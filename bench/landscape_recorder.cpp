@@ -11,8 +11,9 @@
 #include "evaluators/evaluation/ordered_results.h"
 #include "evaluators/workers.h"
 #include "search/outcome.h"
+#include "tasks/catalogue.h"
 #include "tasks/plan/kernel_file.h"
-#include "tasks/plan/parameter_choices.h"
+#include "tasks/plan/tuning/parameter_choices.h"
 
 #include <algorithm>
 #include <cstdio>

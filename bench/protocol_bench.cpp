@@ -5,8 +5,10 @@
 //   protocol_bench [DEVICE=cpu] [REPEATS=5]
 #include "bench/judged_seconds.h"
 #include "evaluators/workers.h"
+#include "tasks/catalogue.h"
+#include "tasks/parse/task_parse.h"
 #include "tasks/plan/kernel_file.h"
-#include "tasks/plan/parameter_choices.h"
+#include "tasks/plan/tuning/parameter_choices.h"
 #include "tasks/result/evaluation.h"
 
 #include <cstdio>

@@ -16,6 +16,7 @@
 #include "remote/testing/nats_server_fake.h"
 #include "remote/testing/pool_fake.h"
 #include "remote/transport_library.h"
+#include "tasks/parse/task_parse.h"
 
 #include <atomic>
 #include <chrono>

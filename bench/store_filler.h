@@ -3,7 +3,7 @@
 #include "agents/model_endpoint.h"
 #include "bench/simulated_judge.h"
 #include "harness/run/journal.h"
-#include "tasks/task.h"
+#include "tasks/task/task.h"
 
 #include <cstdint>
 #include <functional>

@@ -13,6 +13,7 @@
 #include "bench/measured_throughput.h"
 #include "evaluators/workers.h"
 #include "harness/judging_devices.h"
+#include "tasks/catalogue.h"
 
 #include <cstdio>
 #include <functional>

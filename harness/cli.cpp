@@ -11,7 +11,8 @@
 #include "harness/report/terminal.h"
 #include "harness/report/visible_output.h"
 #include "store/text_table.h"
-#include "tasks/task.h"
+#include "tasks/catalogue.h"
+#include "tasks/task/task.h"
 
 #include <algorithm>
 #include <csignal>

@@ -10,7 +10,8 @@
 #include "harness/config/model_arms.h"
 #include "harness/machine.h"
 #include "store/text_table.h"
-#include "tasks/task.h"
+#include "tasks/catalogue.h"
+#include "tasks/task/task.h"
 
 #include <algorithm>
 #include <filesystem>

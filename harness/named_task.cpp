@@ -4,6 +4,8 @@
 #include "base/text/shell_word.h"
 #include "harness/report/terminal.h"
 #include "store/task_folders.h"
+#include "tasks/catalogue.h"
+#include "tasks/parse/task_parse.h"
 #include "tasks/task_word.h"
 
 #include <filesystem>

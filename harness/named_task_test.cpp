@@ -3,6 +3,7 @@
 #include "harness/cli.h"
 #include "harness/named_task.h"
 #include "store/task_folders.h"
+#include "tasks/parse/task_parse.h"
 #include "tasks/task_word.h"
 
 #include <cstdlib>

@@ -7,7 +7,7 @@
 #include "profiling/counters/counter_report.h"
 #include "profiling/power/energy.h"
 #include "profiling/power/gpu_monitor.h"
-#include "tasks/plan/plan_resolve.h"
+#include "tasks/plan/resolve/plan_resolve.h"
 
 #include <chrono>
 #include <cstddef>

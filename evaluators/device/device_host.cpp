@@ -9,7 +9,8 @@
 #include "evaluators/device/gpu/helper_kernels.h"
 #include "evaluators/device/hip/compile/hiprtc.h"
 #include "tasks/doubts.h"
-#include "tasks/plan/parameter_choices.h"
+#include "tasks/plan/plan_constants.h"
+#include "tasks/plan/tuning/parameter_choices.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -5,7 +5,7 @@
 #include "evaluators/evaluation/profile.h"
 #include "evaluators/timing/physical_floor.h"
 #include "profiling/counters/idle_time.h"
-#include "tasks/plan/occupancy.h"
+#include "tasks/plan/resolve/occupancy.h"
 
 #include <algorithm>
 #include <iterator>

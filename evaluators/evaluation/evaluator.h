@@ -5,9 +5,9 @@
 #include "process/sandbox.h"
 #include "profiling/counters/counter_report.h"
 #include "tasks/plan/kernel_file.h"
-#include "tasks/plan/plan_resolve.h"
+#include "tasks/plan/resolve/plan_resolve.h"
 #include "tasks/result/evaluation.h"
-#include "tasks/task.h"
+#include "tasks/task/task.h"
 
 #include <chrono>
 #include <cstdint>

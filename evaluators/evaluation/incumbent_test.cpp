@@ -3,6 +3,7 @@
 #include "evaluators/device/device_host.h"
 #include "evaluators/evaluation/open_devices.h"
 #include "evaluators/evaluation/sitting.h"
+#include "tasks/parse/task_parse.h"
 #include "tasks/plan/kernel_file.h"
 
 #include <chrono>

@@ -1,7 +1,7 @@
 #include "evaluators/evaluation/library_timing.h"
 
 #include "evaluators/evaluation/reference_check.h"
-#include "tasks/library_baseline.h"
+#include "tasks/library/library_baseline.h"
 
 namespace winnow::evaluators {
 namespace {

@@ -4,6 +4,7 @@
 #include "evaluators/device/device_host.h"
 #include "evaluators/evaluation/open_devices.h"
 #include "evaluators/evaluation/ordered_results.h"
+#include "tasks/parse/task_parse.h"
 
 #include <memory>
 #include <string>

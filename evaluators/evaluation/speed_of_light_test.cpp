@@ -1,6 +1,7 @@
 #include "evaluators/evaluation/evaluator.h"
 #include "evaluators/evaluation/profile.h"
 #include "evaluators/timing/physical_floor.h"
+#include "tasks/catalogue.h"
 
 #include <gtest/gtest.h>
 

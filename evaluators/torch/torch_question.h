@@ -2,7 +2,7 @@
 
 #include "evaluators/evaluation/evaluator.h"
 #include "evaluators/worker/protocol.h"
-#include "tasks/task.h"
+#include "tasks/task/task.h"
 
 #include <chrono>
 #include <cstdint>

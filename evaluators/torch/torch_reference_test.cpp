@@ -8,6 +8,7 @@
 #include "evaluators/selftest/selftest.h"
 #include "evaluators/torch/eager_times.h"
 #include "evaluators/torch/torch_question.h"
+#include "tasks/parse/task_parse.h"
 
 #include <cstdlib>
 #include <map>

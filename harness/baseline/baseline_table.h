@@ -3,7 +3,7 @@
 #include "evaluators/evaluation/evaluator.h"
 #include "store/baselines.h"
 #include "tasks/result/evaluation.h"
-#include "tasks/task.h"
+#include "tasks/task/task.h"
 
 #include <chrono>
 #include <memory>

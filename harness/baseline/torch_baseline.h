@@ -2,7 +2,7 @@
 
 #include "evaluators/evaluation/evaluator.h"
 #include "store/baselines.h"
-#include "tasks/task.h"
+#include "tasks/task/task.h"
 
 #include <chrono>
 #include <filesystem>

@@ -5,8 +5,8 @@
 #include "harness/commands/commands.h"
 #include "harness/named_task.h"
 #include "harness/report/terminal.h"
-#include "tasks/plan/parameter_choices.h"
-#include "tasks/plan/tuned_file.h"
+#include "tasks/plan/tuning/parameter_choices.h"
+#include "tasks/plan/tuning/tuned_file.h"
 
 #include <iostream>
 

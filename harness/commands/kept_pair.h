@@ -1,7 +1,7 @@
 #pragma once
 
 #include "harness/report/kernel_pair_report.h"
-#include "tasks/task.h"
+#include "tasks/task/task.h"
 
 #include <string>
 

@@ -9,7 +9,7 @@
 #include "harness/judging_devices.h"
 #include "harness/named_task.h"
 #include "harness/report/activity.h"
-#include "tasks/plan/parameter_choices.h"
+#include "tasks/plan/tuning/parameter_choices.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "store/run_store.h"
-#include "tasks/task.h"
+#include "tasks/task/task.h"
 
 #include <string>
 #include <vector>

@@ -17,6 +17,7 @@
 #include "harness/serve/served_tasks.h"
 #include "harness/serve/server_application.h"
 #include "profiling/roofline/ceilings.h"
+#include "tasks/catalogue.h"
 
 #include <algorithm>
 #include <iostream>

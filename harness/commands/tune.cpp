@@ -8,8 +8,8 @@
 #include "harness/named_task.h"
 #include "harness/report/activity.h"
 #include "harness/report/tuning_report.h"
-#include "tasks/plan/parameter_choices.h"
-#include "tasks/plan/tuned_file.h"
+#include "tasks/plan/tuning/parameter_choices.h"
+#include "tasks/plan/tuning/tuned_file.h"
 
 #include <filesystem>
 #include <iostream>

@@ -2,7 +2,7 @@
 
 #include "evaluators/evaluation/evaluation_request.h"
 #include "harness/exit_codes.h"
-#include "tasks/speedup_versus.h"
+#include "tasks/task/speedup_versus.h"
 
 #include <cstddef>
 #include <iosfwd>

@@ -8,6 +8,7 @@
 #include "harness/report/testing/report_fake.h"
 #include "harness/report/tuning_report.h"
 #include "harness/selftest/selftest_report.h"
+#include "tasks/catalogue.h"
 #include "tests/support/json_page.h"
 
 #include <sstream>

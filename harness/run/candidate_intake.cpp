@@ -7,7 +7,7 @@
 #include "harness/config/model_arms.h"
 #include "harness/run/seed_kernel.h"
 #include "harness/run/source_facts.h"
-#include "tasks/plan/parameter_choices.h"
+#include "tasks/plan/tuning/parameter_choices.h"
 
 #include <algorithm>
 #include <iterator>

@@ -4,7 +4,7 @@
 #include "evaluators/evaluation/evaluator.h"
 #include "harness/run/progress.h"
 #include "store/run_store.h"
-#include "tasks/task.h"
+#include "tasks/task/task.h"
 
 #include <cstdint>
 #include <functional>

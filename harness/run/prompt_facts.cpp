@@ -6,7 +6,7 @@
 #include "search/outcome.h"
 #include "search/response_surface.h"
 #include "tasks/plan/kernel_file.h"
-#include "tasks/plan/parameter_choices.h"
+#include "tasks/plan/tuning/parameter_choices.h"
 
 #include <algorithm>
 #include <charconv>

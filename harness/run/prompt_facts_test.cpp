@@ -1,5 +1,6 @@
 #include "evaluators/evaluation/profile.h"
 #include "harness/run/prompt_facts.h"
+#include "tasks/catalogue.h"
 
 #include <filesystem>
 

@@ -20,6 +20,7 @@
 #include "harness/run/torch_tasks.h"
 #include "remote/broker_config.h"
 #include "store/advice.h"
+#include "tasks/catalogue.h"
 #include "tasks/reference_check.h"
 #include "tasks/task_word.h"
 

@@ -3,7 +3,7 @@
 #include "harness/config/config.h"
 #include "harness/run/journal.h"
 #include "search/search.h"
-#include "tasks/task.h"
+#include "tasks/task/task.h"
 
 #include <functional>
 #include <map>

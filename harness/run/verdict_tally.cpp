@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "evaluators/evaluation/evaluator.h"
 #include "harness/report/counted.h"
-#include "tasks/baseline.h"
+#include "tasks/task/baseline.h"
 
 #include <algorithm>
 

@@ -4,6 +4,7 @@
 #include "base/random_bits.h"
 #include "evaluators/evaluation/evaluator.h"
 #include "harness/serve/judge_service.h"
+#include "tasks/catalogue.h"
 
 #include <algorithm>
 #include <set>

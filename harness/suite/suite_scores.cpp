@@ -5,6 +5,7 @@
 #include "harness/suite/proficiency.h"
 #include "harness/suite/suite_comparison.h"
 #include "search/policy.h"
+#include "tasks/catalogue.h"
 #include "tasks/result/speedup.h"
 
 #include <algorithm>

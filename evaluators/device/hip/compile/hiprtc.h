@@ -2,7 +2,7 @@
 
 #include "base/availability.h"
 #include "evaluators/device/gpu/compile/runtime_compiler.h"
-#include "tasks/plan/plan_resolve.h"
+#include "tasks/plan/resolve/plan_resolve.h"
 
 #include <memory>
 #include <string>
