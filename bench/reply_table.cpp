@@ -2,7 +2,7 @@
 // before a change and let it write what it reads (`reply_table FILE.jsonl... > before.jsonl`);
 // build it again after the change and compare (`reply_table --against before.jsonl FILE.jsonl...`).
 
-#include "agents/reply.h"
+#include "agents/reply/reply.h"
 #include "tasks/plan/kernel_file.h"
 
 #include <chrono>

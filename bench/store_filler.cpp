@@ -1,6 +1,6 @@
 #include "bench/store_filler.h"
 
-#include "agents/reply.h"
+#include "agents/reply/reply.h"
 #include "evaluators/evaluation/evaluation_request.h"
 #include "search/event.h"
 #include "search/outcome.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agents/model_endpoint.h"
+#include "agents/model/model_endpoint.h"
 #include "bench/simulated_judge.h"
 #include "harness/run/journal.h"
 #include "tasks/task/task.h"

@@ -1,8 +1,9 @@
 #include "harness/doctor.h"
 
+#include "agents/endpoints/endpoint_factory.h"
+#include "agents/endpoints/providers.h"
 #include "agents/http/connect_probe.h"
 #include "agents/http/url.h"
-#include "agents/providers.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "evaluators/evaluation/evaluator.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agents/endpoint_config.h"
+#include "agents/model/endpoint_config.h"
 #include "evaluators/evaluation/evaluator.h"
 #include "harness/judging_devices.h"
 #include "harness/run/budget.h"

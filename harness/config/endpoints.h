@@ -1,7 +1,8 @@
 #pragma once
 
-#include "agents/endpoint_config.h"
+#include "agents/model/endpoint_config.h"
 #include "agents/record/recording.h"
+#include "base/availability.h"
 #include "harness/run/budget.h"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 #include "harness/run/candidate_intake.h"
 
-#include "agents/reply.h"
-#include "agents/reply_diff.h"
+#include "agents/reply/reply.h"
+#include "agents/reply/reply_diff.h"
 #include "base/digest.h"
 #include "evaluators/evaluation/evaluator.h"
 #include "harness/config/model_arms.h"

@@ -1,6 +1,6 @@
 #include "harness/run/candidate_shelf.h"
 
-#include "agents/reply.h"
+#include "agents/reply/reply.h"
 #include "store/candidate_without_samples.h"
 
 #include <algorithm>

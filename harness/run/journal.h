@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agents/model_endpoint.h"
+#include "agents/model/model_endpoint.h"
 #include "search/event.h"
 #include "store/run_store.h"
 #include "store/worker_evaluations.h"

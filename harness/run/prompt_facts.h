@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agents/prompts.h"
+#include "agents/prompts/prompts.h"
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 #include "harness/run/prompt_writer.h"
 
-#include "agents/reply.h"
+#include "agents/reply/reply.h"
 #include "agents/roles/role_reply.h"
 #include "evaluators/evaluation/profile.h"
 #include "harness/run/prompt_facts.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agents/prompts.h"
+#include "agents/prompts/prompts.h"
 #include "harness/run/journal.h"
 #include "harness/run/task_state.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "agents/model_endpoint.h"
-#include "agents/prompts.h"
+#include "agents/model/model_endpoint.h"
+#include "agents/prompts/prompts.h"
 #include "evaluators/evaluation/evaluations.h"
 #include "harness/config/config.h"
 #include "harness/run/journal.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agents/model_endpoint.h"
+#include "agents/model/model_endpoint.h"
 #include "harness/config/config.h"
 #include "harness/exit_codes.h"
 #include "harness/run/run_report.h"

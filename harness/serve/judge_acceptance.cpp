@@ -1,5 +1,5 @@
 // The part of JudgeService that takes requests in.
-#include "agents/reply.h"
+#include "agents/reply/reply.h"
 #include "base/digest.h"
 #include "base/random_bits.h"
 #include "evaluators/evaluation/evaluator.h"
