@@ -10,7 +10,7 @@
 #include "bench/simulated_judge.h"
 #include "bench/store_filler.h"
 #include "evaluators/evaluation/local_evaluations.h"
-#include "harness/interrupt.h"
+#include "harness/exit/interrupt.h"
 #include "harness/run/run_loop.h"
 #include "remote/remote_devices.h"
 #include "remote/testing/nats_server_fake.h"

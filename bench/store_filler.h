@@ -2,7 +2,7 @@
 
 #include "agents/model/model_endpoint.h"
 #include "bench/simulated_judge.h"
-#include "harness/run/journal.h"
+#include "harness/run/state/journal.h"
 #include "tasks/task/task.h"
 
 #include <cstdint>

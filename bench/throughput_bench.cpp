@@ -12,7 +12,7 @@
 #include "base/files.h"
 #include "bench/measured_throughput.h"
 #include "evaluators/workers.h"
-#include "harness/judging_devices.h"
+#include "harness/machine/judging_devices.h"
 #include "tasks/catalogue.h"
 
 #include <cstdio>

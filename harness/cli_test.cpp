@@ -2,7 +2,7 @@
 #include "base/text.h"
 #include "evaluators/workers.h"
 #include "harness/cli.h"
-#include "harness/exit_codes.h"
+#include "harness/exit/exit_codes.h"
 #include "harness/report/terminal.h"
 #include "store/run_store.h"
 

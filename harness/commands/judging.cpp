@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "harness/config/duration.h"
-#include "harness/machine.h"
+#include "harness/machine/machine.h"
 
 #include <cstdint>
 #include <limits>

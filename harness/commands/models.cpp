@@ -8,8 +8,8 @@
 #include "harness/commands/commands.h"
 #include "harness/commands/run_options.h"
 #include "harness/config/config.h"
-#include "harness/config/endpoints.h"
 #include "harness/config/model_arms.h"
+#include "harness/run/endpoints.h"
 #include "store/text_table.h"
 
 #include <future>

@@ -2,8 +2,8 @@
 
 #include "agents/model/endpoint_config.h"
 #include "evaluators/evaluation/evaluator.h"
-#include "harness/judging_devices.h"
-#include "harness/run/budget.h"
+#include "harness/config/limits.h"
+#include "harness/machine/judging_devices.h"
 
 #include <cstdint>
 #include <filesystem>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "evaluators/evaluation/evaluation_request.h"
-#include "harness/exit_codes.h"
+#include "harness/exit/exit_codes.h"
 #include "tasks/task/speedup_versus.h"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // Checks that docs/json.md lists every field of every document.
 #include "agents/record/recording.h"
 #include "harness/baseline/torch_baseline.h"
-#include "harness/doctor.h"
+#include "harness/doctor/doctor.h"
 #include "harness/report/eval_printer.h"
 #include "harness/report/kernel_pair_report.h"
 #include "harness/report/task_report.h"

@@ -5,8 +5,8 @@
 #include "base/digest.h"
 #include "evaluators/evaluation/evaluator.h"
 #include "harness/config/model_arms.h"
-#include "harness/run/seed_kernel.h"
-#include "harness/run/source_facts.h"
+#include "harness/run/prompts/seed_kernel.h"
+#include "harness/run/prompts/source_facts.h"
 #include "tasks/plan/tuning/parameter_choices.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include "evaluators/evaluation/evaluations.h"
 #include "evaluators/evaluation/evaluator.h"
-#include "harness/run/progress.h"
+#include "harness/run/state/progress.h"
 #include "store/run_store.h"
 #include "tasks/task/task.h"
 

@@ -3,7 +3,7 @@
 #include "agents/roles/role_reply.h"
 #include "base/text.h"
 #include "evaluators/evaluation/evaluator.h"
-#include "harness/run/role_facts.h"
+#include "harness/run/prompts/role_facts.h"
 #include "search/counsel.h"
 #include "search/role.h"
 #include "search/speed_bins.h"
