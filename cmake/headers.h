@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "process/child_process.h"
-#include "tasks/plan/plan_resolve.h"
+#include "tasks/plan/resolve/plan_resolve.h"
 #include "tasks/result/evaluation.h"
 
 #include <algorithm>

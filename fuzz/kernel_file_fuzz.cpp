@@ -1,7 +1,8 @@
 #include "base/text.h"
 #include "tasks/plan/kernel_file.h"
-#include "tasks/plan/parameter_choices.h"
-#include "tasks/plan/plan_resolve.h"
+#include "tasks/plan/plan_constants.h"
+#include "tasks/plan/resolve/plan_resolve.h"
+#include "tasks/plan/tuning/parameter_choices.h"
 
 #include <algorithm>
 #include <cstddef>

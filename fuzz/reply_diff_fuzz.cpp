@@ -1,5 +1,5 @@
-#include "agents/reply_diff.h"
-#include "agents/reply_text.h"
+#include "agents/reply/reply_diff.h"
+#include "agents/reply/reply_text.h"
 #include "base/text.h"
 
 #include <cstddef>

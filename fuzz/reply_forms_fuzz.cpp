@@ -1,4 +1,4 @@
-#include "agents/reply.h"
+#include "agents/reply/reply.h"
 #include "agents/testing/reply_forms.h"
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "agents/reply.h"
+#include "agents/reply/reply.h"
 #include "base/text.h"
 
 #include <cstddef>

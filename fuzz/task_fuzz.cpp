@@ -1,5 +1,6 @@
 #include "base/error.h"
-#include "tasks/task.h"
+#include "tasks/parse/task_parse.h"
+#include "tasks/task/task.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -4,14 +4,15 @@
 #include "base/text.h"
 #include "harness/command_reference.h"
 #include "harness/commands/commands.h"
-#include "harness/interrupt.h"
+#include "harness/exit/interrupt.h"
 #include "harness/log.h"
-#include "harness/machine.h"
-#include "harness/not_permitted.h"
+#include "harness/machine/machine.h"
+#include "harness/machine/not_permitted.h"
 #include "harness/report/terminal.h"
 #include "harness/report/visible_output.h"
 #include "store/text_table.h"
-#include "tasks/task.h"
+#include "tasks/catalogue.h"
+#include "tasks/task/task.h"
 
 #include <algorithm>
 #include <csignal>

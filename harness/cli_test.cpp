@@ -3,10 +3,10 @@
 #include "evaluators/workers.h"
 #include "harness/cli.h"
 #include "harness/config/config.h"
-#include "harness/exit_codes.h"
+#include "harness/exit/exit_codes.h"
 #include "harness/report/terminal.h"
 #include "store/run_store.h"
-#include "tasks/task.h"
+#include "tasks/task/task.h"
 
 #include <cstdlib>
 #include <filesystem>

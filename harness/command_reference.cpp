@@ -1,8 +1,8 @@
 #include "harness/command_reference.h"
 
 #include "base/text.h"
-#include "harness/exit_codes.h"
-#include "harness/machine.h"
+#include "harness/exit/exit_codes.h"
+#include "harness/machine/machine.h"
 #include "search/search.h"
 
 #include <algorithm>

@@ -13,7 +13,7 @@
 #include "evaluators/device/vendors/gpu_vendors.h"
 #include "evaluators/workers.h"
 #include "tasks/plan/kernel_file.h"
-#include "tasks/plan/parameter_choices.h"
+#include "tasks/plan/tuning/parameter_choices.h"
 #include "tasks/result/evaluation.h"
 
 #include <atomic>

@@ -7,7 +7,9 @@
 // Faults: --calls calls in each format. The server answers 5 % of them with 429, 500, a closed
 // connection or a stream that breaks off. The client's cost is compared with the cost that the
 // server told it.
-#include "agents/endpoint_config.h"
+#include "agents/endpoints/endpoint_factory.h"
+#include "agents/model/endpoint_config.h"
+#include "agents/model/model_endpoint.h"
 #include "base/error.h"
 #include "measure/process_usage.h"
 #include "process/unique_fd.h"

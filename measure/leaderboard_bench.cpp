@@ -8,7 +8,7 @@
 #include "store/export.h"
 #include "store/run_store.h"
 #include "tasks/result/evaluation.h"
-#include "tasks/task.h"
+#include "tasks/task/task.h"
 
 #include <chrono>
 #include <cstdlib>

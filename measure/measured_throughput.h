@@ -2,7 +2,7 @@
 
 #include "evaluators/evaluation/device_pool.h"
 #include "tasks/result/verdict.h"
-#include "tasks/task.h"
+#include "tasks/task/task.h"
 
 #include <functional>
 #include <map>

@@ -7,8 +7,10 @@
 #include "evaluators/host/open_device.h"
 #include "evaluators/workers.h"
 #include "measure/judged_seconds.h"
+#include "tasks/catalogue.h"
+#include "tasks/parse/task_parse.h"
 #include "tasks/plan/kernel_file.h"
-#include "tasks/plan/parameter_choices.h"
+#include "tasks/plan/tuning/parameter_choices.h"
 #include "tasks/result/evaluation.h"
 
 #include <cstdio>

@@ -11,8 +11,9 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "evaluators/workers.h"
-#include "harness/judging_devices.h"
+#include "harness/machine/judging_devices.h"
 #include "measure/measured_throughput.h"
+#include "tasks/catalogue.h"
 
 #include <cstdio>
 #include <functional>

@@ -1,8 +1,8 @@
 #include "remote/canary.h"
 
 #include "base/random_bits.h"
-#include "tasks/baseline.h"
 #include "tasks/source/kernel_bodies.h"
+#include "tasks/task/baseline.h"
 
 #include <cmath>
 #include <string_view>

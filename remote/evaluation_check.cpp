@@ -5,7 +5,7 @@
 #include "evaluators/timing/score_times.h"
 #include "evaluators/timing/timed_case.h"
 #include "remote/expected_cases.h"
-#include "tasks/speedup_versus.h"
+#include "tasks/task/speedup_versus.h"
 
 #include <algorithm>
 #include <cmath>

@@ -8,6 +8,7 @@
 #include "evaluators/timing/timed_case.h"
 #include "remote/evaluation_check.h"
 #include "remote/result_check.h"
+#include "tasks/parse/task_parse.h"
 
 #include <functional>
 #include <memory>

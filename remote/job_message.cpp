@@ -1,7 +1,7 @@
 #include "remote/job_message.h"
 
 #include "base/error.h"
-#include "tasks/json_fields.h"
+#include "tasks/json/json_fields.h"
 #include "tasks/plan/device_facts_codec.h"
 
 #include <algorithm>

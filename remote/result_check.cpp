@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "tasks/plan/kernel_file.h"
-#include "tasks/plan/parameter_choices.h"
+#include "tasks/plan/tuning/parameter_choices.h"
 
 #include <algorithm>
 #include <vector>

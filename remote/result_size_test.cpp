@@ -2,7 +2,8 @@
 #include "evaluators/evaluation/evaluation_request.h"
 #include "remote/testing/evaluation_fake.h"
 #include "remote/testing/pool_fake.h"
-#include "tasks/task.h"
+#include "tasks/catalogue.h"
+#include "tasks/task/task.h"
 
 #include <algorithm>
 #include <iostream>

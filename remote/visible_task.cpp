@@ -2,7 +2,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "tasks/baseline.h"
+#include "tasks/parse/task_parse.h"
+#include "tasks/task/baseline.h"
 
 #include <algorithm>
 #include <string>

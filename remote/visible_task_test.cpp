@@ -1,6 +1,8 @@
 #include "base/error.h"
 #include "remote/visible_task.h"
-#include "tasks/baseline.h"
+#include "tasks/catalogue.h"
+#include "tasks/parse/task_parse.h"
+#include "tasks/task/baseline.h"
 
 #include <algorithm>
 #include <map>

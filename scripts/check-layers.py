@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Fails on an include that ARCHITECTURE.md does not allow, and on a circle of includes.
+"""Fails on an include that ARCHITECTURE.md does not allow, and on a circle of files or of folders.
 
     scripts/check-layers.py [FOLDER]
 
 Reads the table under "Which folder may include which" in FOLDER/ARCHITECTURE.md (default: the
-project) and every tracked .h, .cpp and .cu file below the folders that the table names. Prints
-FILE:LINE for each mistake. Exit code: 0 none, 1 some, 2 the table is missing or wrong.
+project) and every .h, .cpp and .cu file below the folders that the table names. Folders, at any
+depth, stand in a circle if the includes of their files lead from each to all others and back; tests
+and test doubles do not count. Prints FILE:LINE for each mistake. Exit code: 0 none, 1 some, 2 the
+table is missing or wrong.
 """
 import os
 import re
@@ -14,6 +16,7 @@ import sys
 INCLUDE = re.compile(r'\s*#\s*include\s+"([^"]+)"')
 ROW = re.compile(r"\|\s*`([a-z_/]+)`\s*\|([^|]*)\|\s*$")
 SUFFIXES = (".h", ".cpp", ".cu")
+FOR_TESTS = re.compile(r"/(testing|samples)/|_test\.|_fake|_fixture|test_support")
 
 
 def read_table(root):
@@ -78,6 +81,54 @@ def find_circle(graph):
     return None
 
 
+def arrows_between_folders(graph):
+    """By folder and folder that it includes: the first such include."""
+    arrows = {}
+    for file, includes in sorted(graph.items()):
+        for number, other in includes:
+            ends = os.path.dirname(file), os.path.dirname(other)
+            if ends[0] != ends[1] and other in graph and not FOR_TESTS.search(file) and not FOR_TESTS.search(other):
+                arrows.setdefault(ends, f'{file}:{number}: `{ends[0]}` includes "{other}"')
+    return arrows
+
+
+def reachable(folder, arrows):
+    found, rest = set(), [folder]
+    while rest:
+        start = rest.pop()
+        new = {end for begin, end in arrows if begin == start} - found
+        found |= new
+        rest.extend(new)
+    return found
+
+
+def circles_of_folders(arrows):
+    reached = {folder: reachable(folder, arrows) for arrow in arrows for folder in arrow}
+    circles = {frozenset(other for other in others if folder in reached[other])
+               for folder, others in reached.items() if folder in others}
+    return sorted(sorted(circle) for circle in circles)
+
+
+def print_circles_of_folders(graph):
+    arrows = arrows_between_folders(graph)
+    circles = circles_of_folders(arrows)
+    for circle in circles:
+        print(f"{len(circle)} folders include each other in a circle; "
+              "move or split files so that these includes run one way:")
+        for (begin, end), place in sorted(arrows.items()):
+            if begin in circle and end in circle:
+                print(f"  {place}")
+    return len(circles)
+
+
+def print_circle_of_files(graph):
+    circle = find_circle(graph) or []
+    for file, other in zip(circle, circle[1:]):
+        line = next(number for number, name in graph[file] if name == other)
+        print(f'{file}:{line}: part of a circle of includes: "{other}"')
+    return 1 if circle else 0
+
+
 def main():
     root = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     allowed = read_table(root)
@@ -91,12 +142,7 @@ def main():
                     continue
                 print(f"{file}:{number}: `{folder}` may not include \"{other}\" (ARCHITECTURE.md: which folder may include which)")
                 mistakes += 1
-    circle = find_circle(graph)
-    if circle:
-        for file, other in zip(circle, circle[1:]):
-            line = next(number for number, name in graph[file] if name == other)
-            print(f'{file}:{line}: part of a circle of includes: "{other}"')
-        mistakes += 1
+    mistakes += print_circle_of_files(graph) + print_circles_of_folders(graph)
     return 1 if mistakes else 0
 
 

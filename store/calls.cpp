@@ -6,7 +6,7 @@
 #include "store/row_columns.h"
 #include "store/run_store_state.h"
 #include "store/task_folders.h"
-#include "tasks/baseline.h"
+#include "tasks/task/baseline.h"
 
 #include <algorithm>
 #include <utility>

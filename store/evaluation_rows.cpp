@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "store/database.h"
 #include "store/row_columns.h"
-#include "tasks/json_number.h"
+#include "tasks/json/json_number.h"
 
 #include <cmath>
 #include <map>

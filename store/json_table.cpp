@@ -1,7 +1,7 @@
 #include "store/json_table.h"
 
 #include "base/json_dump.h"
-#include "tasks/json_number.h"
+#include "tasks/json/json_number.h"
 
 #include <cmath>
 

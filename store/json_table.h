@@ -2,7 +2,7 @@
 
 #include "store/text_table.h"
 #include "tasks/result/evaluation.h"
-#include "tasks/speedup_versus.h"
+#include "tasks/task/speedup_versus.h"
 
 #include <functional>
 #include <string>

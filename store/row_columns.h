@@ -7,7 +7,7 @@
 
 #include "store/database.h"
 #include "store/evaluation_rows.h"
-#include "tasks/json_fields.h"
+#include "tasks/json/json_fields.h"
 
 #include <type_traits>
 

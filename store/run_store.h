@@ -5,8 +5,8 @@
 #include "store/open_options.h"
 #include "store/sittings.h"
 #include "tasks/result/evaluation.h"
-#include "tasks/speedup_versus.h"
-#include "tasks/task.h"
+#include "tasks/task/speedup_versus.h"
+#include "tasks/task/task.h"
 
 #include <cstdint>
 #include <filesystem>

@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "store/run_store.h"
 #include "store/test_store.h"
-#include "tasks/baseline.h"
+#include "tasks/task/baseline.h"
 
 #include <cmath>
 #include <limits>

@@ -6,7 +6,7 @@
 #include "base/json_dump.h"
 #include "store/row_columns.h"
 #include "store/run_store_state.h"
-#include "tasks/json_number.h"
+#include "tasks/json/json_number.h"
 
 #include <cmath>
 #include <map>

@@ -3,7 +3,8 @@
 #include "store/board/board.h"
 #include "store/export.h"
 #include "store/test_store.h"
-#include "tasks/speedup_versus.h"
+#include "tasks/parse/task_parse.h"
+#include "tasks/task/speedup_versus.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,10 @@
+#include "tasks/catalogue.h"
+
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "tasks/task.h"
+#include "tasks/parse/task_parse.h"
+#include "tasks/task/task.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,8 +1,9 @@
 // Checks the work that each task of the catalogue states against an independent count.
+#include "tasks/catalogue.h"
 #include "tasks/inputs/input_generator.h"
-#include "tasks/memorisable.h"
-#include "tasks/narrowing.h"
-#include "tasks/task.h"
+#include "tasks/mutants/memorisable.h"
+#include "tasks/reference/narrowing.h"
+#include "tasks/task/task.h"
 
 #include <algorithm>
 #include <cmath>

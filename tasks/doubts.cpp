@@ -1,7 +1,7 @@
 #include "tasks/doubts.h"
 
-#include "tasks/inputs/generator_parse.h"
-#include "tasks/task_places.h"
+#include "tasks/parse/generator_parse.h"
+#include "tasks/task/task_places.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,6 @@
+#include "tasks/catalogue.h"
 #include "tasks/doubts.h"
+#include "tasks/parse/task_parse.h"
 
 #include <filesystem>
 

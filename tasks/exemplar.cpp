@@ -1,7 +1,8 @@
 #include "tasks/exemplar.h"
 
 #include "base/error.h"
-#include "tasks/baseline.h"
+#include "tasks/parse/task_parse.h"
+#include "tasks/task/baseline.h"
 
 #include <algorithm>
 #include <vector>

@@ -1,5 +1,7 @@
 #include "base/files.h"
+#include "tasks/catalogue.h"
 #include "tasks/exemplar.h"
+#include "tasks/parse/task_parse.h"
 
 #include <gtest/gtest.h>
 

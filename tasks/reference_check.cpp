@@ -2,9 +2,9 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "tasks/baseline.h"
-#include "tasks/python_outline.h"
+#include "tasks/reference/python_outline.h"
 #include "tasks/skeleton/skeleton.h"
+#include "tasks/task/baseline.h"
 #include "tasks/task_word.h"
 
 #include <algorithm>

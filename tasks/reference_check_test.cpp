@@ -1,5 +1,6 @@
 #include "base/error.h"
-#include "tasks/python_outline.h"
+#include "tasks/catalogue.h"
+#include "tasks/reference/python_outline.h"
 #include "tasks/reference_check.h"
 
 #include <gmock/gmock.h>

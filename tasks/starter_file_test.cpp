@@ -1,5 +1,7 @@
+#include "tasks/catalogue.h"
+#include "tasks/parse/task_parse.h"
 #include "tasks/plan/kernel_file.h"
-#include "tasks/plan/plan_resolve.h"
+#include "tasks/plan/resolve/plan_resolve.h"
 #include "tasks/starter_file.h"
 
 #include <gmock/gmock.h>

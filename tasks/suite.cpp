@@ -4,6 +4,8 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "base/text/toml_reader.h"
+#include "tasks/catalogue.h"
+#include "tasks/parse/task_parse.h"
 
 #include <algorithm>
 #include <cstdlib>

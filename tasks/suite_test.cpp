@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "base/files.h"
+#include "tasks/catalogue.h"
 #include "tasks/suite.h"
 
 #include <set>

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/text/shell_word.h"
+#include "tasks/catalogue.h"
 
 #include <system_error>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agents/endpoint_config.h"
+#include "agents/model/endpoint_config.h"
 
 #include <string>
 #include <string_view>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "agents/model_endpoint.h"
 #include "agents/money/price.h"
+#include "agents/money/usage.h"
 
 #include <optional>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agents/model_request.h"
+#include "agents/money/usage.h"
 
 #include <cstdint>
 #include <optional>

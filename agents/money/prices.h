@@ -1,6 +1,5 @@
 #pragma once
 
-#include "agents/endpoint_config.h"
 #include "agents/money/price.h"
 
 #include <filesystem>
@@ -33,16 +32,5 @@ PriceTable load_prices(const std::filesystem::path& file);
 /// unknown.
 std::optional<Price> find_price(const PriceTable& table, std::string_view host,
                                 std::string_view model);
-
-/// The price files to search, in this order. If the endpoint names a file: only that file.
-/// Otherwise the user's file (winnow/prices.toml in $XDG_CONFIG_HOME or ~/.config), then the
-/// shipped one. Files that do not exist are left out; if the named file does not exist, throws
-/// UsageError.
-std::vector<std::filesystem::path> price_files(const EndpointConfig& config);
-
-/// The price of this model at this host: dollars_per_million_* of the endpoint, else the entry of a
-/// price file. nullopt: unknown. Throws UsageError for a price file with a mistake.
-std::optional<Price> endpoint_price(const EndpointConfig& config, std::string_view host,
-                                    std::string_view model);
 
 } // namespace winnow::agents

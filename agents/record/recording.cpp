@@ -1,6 +1,6 @@
 #include "agents/record/recording.h"
 
-#include "agents/json_text.h"
+#include "agents/json/json_text.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"

@@ -1,6 +1,6 @@
 #include "agents/reply/json_objects.h"
 
-#include "agents/json_text.h"
+#include "agents/json/json_text.h"
 #include "base/error.h"
 #include "base/text.h"
 

@@ -1,6 +1,6 @@
 #include "agents/reply/read_reply.h"
 
-#include "agents/json_text.h"
+#include "agents/json/json_text.h"
 #include "agents/reply/json_objects.h"
 #include "agents/reply/reply_encoding.h"
 #include "agents/reply/reply_thoughts.h"

@@ -1,5 +1,5 @@
-#include "agents/reply.h"
 #include "agents/reply/read_reply.h"
+#include "agents/reply/reply.h"
 #include "agents/testing/reply_forms.h"
 
 #include <random>

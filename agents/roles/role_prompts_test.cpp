@@ -1,6 +1,8 @@
 // The prompts of roles, and what roles add to the prompts of kernels.
-#include "agents/prompt_recipe.h"
+#include "agents/prompts/prompt_recipe.h"
 #include "base/error.h"
+#include "tasks/catalogue.h"
+#include "tasks/parse/task_parse.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 #include "agents/roles/role_reply.h"
 
-#include "agents/json_text.h"
+#include "agents/json/json_text.h"
 #include "agents/reply/read_reply.h"
 #include "base/error.h"
 #include "base/text.h"

@@ -1,5 +1,5 @@
-#include "agents/prompts.h"
-#include "agents/reply_schema.h"
+#include "agents/prompts/prompts.h"
+#include "agents/reply/reply_schema.h"
 #include "agents/roles/role_reply.h"
 #include "base/error.h"
 #include "base/text.h"

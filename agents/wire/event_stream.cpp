@@ -1,4 +1,4 @@
-#include "agents/json_text.h"
+#include "agents/json/json_text.h"
 #include "agents/wire/format_base.h"
 #include "base/error.h"
 #include "base/text.h"

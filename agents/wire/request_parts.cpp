@@ -1,6 +1,6 @@
 #include "agents/wire/request_parts.h"
 
-#include "agents/json_text.h"
+#include "agents/json/json_text.h"
 #include "agents/wire/members.h"
 #include "base/digest.h"
 #include "base/error.h"

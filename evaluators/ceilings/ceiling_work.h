@@ -1,7 +1,7 @@
 #pragma once
 
 #include "tasks/plan/device_facts.h"
-#include "tasks/task.h"
+#include "tasks/task/task.h"
 
 #include <cstdint>
 #include <map>

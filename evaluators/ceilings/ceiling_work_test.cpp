@@ -5,7 +5,7 @@
 #include "evaluators/evaluation/compile_only.h"
 #include "evaluators/evaluation/evaluation_options.h"
 #include "tasks/plan/kernel_file.h"
-#include "tasks/plan/plan_resolve.h"
+#include "tasks/plan/resolve/plan_resolve.h"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 
 #include "profiling/counters/counter_report.h"
 #include "profiling/power/energy.h"
-#include "tasks/plan/plan_resolve.h"
+#include "tasks/plan/resolve/plan_resolve.h"
 
 #include <functional>
 #include <span>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/availability.h"
-#include "tasks/plan/plan_resolve.h"
+#include "tasks/plan/resolve/plan_resolve.h"
 
 #include <string>
 

@@ -2,7 +2,7 @@
 
 #include "evaluators/device/device_fault.h"
 #include "profiling/power/gpu_monitor.h"
-#include "tasks/plan/plan_resolve.h"
+#include "tasks/plan/resolve/plan_resolve.h"
 
 #include <chrono>
 #include <cstdint>

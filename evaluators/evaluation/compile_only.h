@@ -2,7 +2,7 @@
 
 #include "evaluators/host/machine_options.h"
 #include "tasks/result/evaluation.h"
-#include "tasks/task.h"
+#include "tasks/task/task.h"
 
 #include <string>
 #include <string_view>

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/random_bits.h"
 #include "evaluators/torch/torch_question.h"
-#include "tasks/plan/plan_resolve.h"
+#include "tasks/plan/resolve/plan_resolve.h"
 
 #include <exception>
 

@@ -2,7 +2,7 @@
 // shown only as pass or fail.
 #include "evaluators/evaluation/evaluation_run.h"
 #include "evaluators/timing/hidden_speed.h"
-#include "tasks/baseline.h"
+#include "tasks/task/baseline.h"
 
 #include <algorithm>
 #include <iterator>

@@ -3,9 +3,10 @@
 #include "evaluators/evaluation/blank_evaluation.h"
 #include "evaluators/evaluation/evaluation_request.h"
 #include "evaluators/evaluation/sitting_request.h"
-#include "tasks/baseline.h"
+#include "tasks/parse/task_parse.h"
 #include "tasks/plan/kernel_file.h"
 #include "tasks/result/evaluation_codec.h"
+#include "tasks/task/baseline.h"
 
 #include <algorithm>
 #include <map>

@@ -1,8 +1,9 @@
 #include "base/error.h"
 #include "evaluators/evaluation/evaluation_request.h"
 #include "evaluators/evaluation/sitting_request.h"
-#include "tasks/baseline.h"
+#include "tasks/parse/task_parse.h"
 #include "tasks/result/testing/full_evaluation_fake.h"
+#include "tasks/task/baseline.h"
 
 #include <functional>
 #include <memory>

@@ -6,7 +6,7 @@
 #include "evaluators/timing/physical_floor.h"
 #include "profiling/counters/idle_time.h"
 #include "tasks/known_limit.h"
-#include "tasks/plan/occupancy.h"
+#include "tasks/plan/resolve/occupancy.h"
 
 #include <algorithm>
 #include <iterator>

@@ -4,7 +4,7 @@
 #include "evaluators/timing/incumbent_speed.h"
 #include "tasks/plan/plan.h"
 #include "tasks/result/evaluation.h"
-#include "tasks/task.h"
+#include "tasks/task/task.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -5,7 +5,7 @@
 #include "evaluators/evaluation/precheck.h"
 #include "evaluators/evaluation/task_on_device.h"
 #include "evaluators/evaluation/trial.h"
-#include "tasks/plan/parameter_choices.h"
+#include "tasks/plan/tuning/parameter_choices.h"
 
 #include <algorithm>
 #include <utility>

@@ -5,6 +5,7 @@
 #include "evaluators/evaluation/sitting.h"
 #include "evaluators/host/device_host.h"
 #include "evaluators/host/devices.h"
+#include "tasks/parse/task_parse.h"
 #include "tasks/plan/kernel_file.h"
 
 #include <chrono>

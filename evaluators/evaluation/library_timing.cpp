@@ -2,7 +2,7 @@
 
 #include "evaluators/device/vendors/gpu_vendors.h"
 #include "evaluators/evaluation/reference_check.h"
-#include "tasks/library_baseline.h"
+#include "tasks/library/library_baseline.h"
 
 namespace winnow::evaluators {
 namespace {

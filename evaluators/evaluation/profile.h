@@ -4,7 +4,7 @@
 #include "profiling/roofline/feedback.h"
 #include "profiling/roofline/roofline.h"
 #include "tasks/result/evaluation.h"
-#include "tasks/task.h"
+#include "tasks/task/task.h"
 
 #include <optional>
 #include <string>

@@ -6,6 +6,7 @@
 #include "evaluators/evaluation/ordered_results.h"
 #include "evaluators/host/device_host.h"
 #include "evaluators/host/devices.h"
+#include "tasks/parse/task_parse.h"
 
 #include <memory>
 #include <string>

@@ -3,7 +3,7 @@
 #include "evaluators/evaluation/evaluation_options.h"
 #include "tasks/plan/plan.h"
 #include "tasks/result/sitting.h"
-#include "tasks/task.h"
+#include "tasks/task/task.h"
 
 #include <memory>
 #include <optional>

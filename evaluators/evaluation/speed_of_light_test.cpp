@@ -1,6 +1,7 @@
 #include "evaluators/device/device_report.h"
 #include "evaluators/evaluation/profile.h"
 #include "evaluators/timing/physical_floor.h"
+#include "tasks/catalogue.h"
 #include "tasks/known_limit.h"
 
 #include <gtest/gtest.h>

@@ -5,9 +5,9 @@
 #include "base/text.h"
 #include "evaluators/evaluation/blank_evaluation.h"
 #include "evaluators/torch/torch_question.h"
-#include "tasks/baseline.h"
-#include "tasks/memorisable.h"
-#include "tasks/narrowing.h"
+#include "tasks/mutants/memorisable.h"
+#include "tasks/reference/narrowing.h"
+#include "tasks/task/baseline.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #include "evaluators/host/built_kernel.h"
 
 #include "base/files.h"
-#include "tasks/plan/parameter_choices.h"
+#include "tasks/plan/tuning/parameter_choices.h"
 
 #include <algorithm>
 #include <type_traits>

@@ -3,8 +3,8 @@
 #include "evaluators/device/compiler.h"
 #include "evaluators/messages/shared_plan.h"
 #include "tasks/plan/kernel_file.h"
-#include "tasks/plan/plan_resolve.h"
-#include "tasks/task.h"
+#include "tasks/plan/resolve/plan_resolve.h"
+#include "tasks/task/task.h"
 
 #include <functional>
 #include <map>

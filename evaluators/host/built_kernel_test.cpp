@@ -1,7 +1,8 @@
 #include "base/files.h"
 #include "evaluators/host/built_kernel.h"
+#include "tasks/parse/task_parse.h"
 #include "tasks/plan/kernel_file.h"
-#include "tasks/plan/resolved_plan_json.h"
+#include "tasks/plan/resolve/resolved_plan_json.h"
 #include "tasks/testing/copy_task_fake.h"
 
 #include <gmock/gmock.h>

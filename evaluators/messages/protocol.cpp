@@ -2,7 +2,7 @@
 
 #include "base/json_dump.h"
 #include "base/text.h"
-#include "tasks/json_text.h"
+#include "tasks/json/json_text.h"
 #include "tasks/result/evaluation_codec.h"
 
 #include <array>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tasks/plan/resolved_plan_json.h"
+#include "tasks/plan/resolve/resolved_plan_json.h"
 
 #include <memory>
 #include <mutex>

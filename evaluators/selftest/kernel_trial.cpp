@@ -4,7 +4,7 @@
 #include "evaluators/evaluation/evaluation_run.h"
 #include "evaluators/evaluation/reference_check.h"
 #include "tasks/inputs/input_generator.h"
-#include "tasks/task_places.h"
+#include "tasks/task/task_places.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,7 +1,7 @@
 #include "evaluators/selftest/memory_need.h"
 
 #include "base/error.h"
-#include "tasks/task_places.h"
+#include "tasks/task/task_places.h"
 
 #include <fmt/format.h>
 

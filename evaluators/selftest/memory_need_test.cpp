@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "evaluators/selftest/memory_need.h"
+#include "tasks/parse/task_parse.h"
 #include "tasks/testing/copy_task_fake.h"
 
 #include <string>

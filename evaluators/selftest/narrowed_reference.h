@@ -1,7 +1,7 @@
 #pragma once
 
 #include "evaluators/evaluation/task_on_device.h"
-#include "tasks/narrowing.h"
+#include "tasks/reference/narrowing.h"
 
 #include <map>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace winnow::evaluators {
 
-/// reference.cu with intermediates that are rounded to coarser formats (tasks/narrowing.h). One
+/// reference.cu with intermediates that are rounded to coarser formats (narrowing.h). One
 /// module serves all narrowings of a task: a first launch, which each plan adds, tells the module
 /// what to round.
 class NarrowedReference {

@@ -1,7 +1,7 @@
 #include "evaluators/selftest/operation_count.h"
 
 #include "profiling/counters/counter_report.h"
-#include "tasks/task_places.h"
+#include "tasks/task/task_places.h"
 
 #include <algorithm>
 #include <optional>

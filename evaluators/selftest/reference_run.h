@@ -4,7 +4,7 @@
 #include "evaluators/messages/arena.h"
 #include "evaluators/selftest/selftest.h"
 #include "evaluators/worker/runner.h"
-#include "tasks/inputs/host_tensor.h"
+#include "tasks/task/host_tensor.h"
 
 #include <cstdint>
 #include <functional>

@@ -11,9 +11,9 @@
 #include "evaluators/selftest/narrow_trial.h"
 #include "evaluators/selftest/operation_count.h"
 #include "evaluators/selftest/reference_run.h"
-#include "tasks/baseline.h"
 #include "tasks/doubts.h"
-#include "tasks/plan/parameter_choices.h"
+#include "tasks/plan/tuning/parameter_choices.h"
+#include "tasks/task/baseline.h"
 
 #include <algorithm>
 #include <deque>

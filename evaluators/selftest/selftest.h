@@ -3,10 +3,10 @@
 #include "evaluators/evaluation/evaluation_options.h"
 #include "evaluators/judge/compare.h"
 #include "evaluators/messages/protocol.h"
-#include "tasks/inputs/host_tensor.h"
-#include "tasks/mutants.h"
-#include "tasks/narrowing.h"
-#include "tasks/task.h"
+#include "tasks/mutants/mutants.h"
+#include "tasks/reference/narrowing.h"
+#include "tasks/task/host_tensor.h"
+#include "tasks/task/task.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -114,7 +114,7 @@ public:
   /// it is faster than the task's `operations` and `bytes` allow. Throws Error when a file cannot
   /// be parsed or the judge fails.
   std::vector<KernelResult> honest();
-  /// Judges references with narrowed intermediates (tasks/narrowing.h). Throws Error when the
+  /// Judges references with narrowed intermediates (narrowing.h). Throws Error when the
   /// reference or the judge fails.
   std::vector<NarrowResult> narrowed();
   /// Judges every variant of each kernel file in the task's folder wrong/ as an honest kernel and,

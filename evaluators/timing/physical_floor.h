@@ -2,7 +2,7 @@
 
 #include "profiling/roofline/roofline.h"
 #include "tasks/plan/device_facts.h"
-#include "tasks/task.h"
+#include "tasks/task/task.h"
 
 #include <optional>
 

@@ -1,4 +1,5 @@
 #include "evaluators/timing/physical_floor.h"
+#include "tasks/catalogue.h"
 
 #include <cstdio>
 #include <string>

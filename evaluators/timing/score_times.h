@@ -3,7 +3,7 @@
 #include "profiling/roofline/roofline.h"
 #include "tasks/plan/device_facts.h"
 #include "tasks/result/evaluation.h"
-#include "tasks/task.h"
+#include "tasks/task/task.h"
 
 #include <optional>
 #include <string>

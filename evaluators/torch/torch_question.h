@@ -1,8 +1,9 @@
 #pragma once
 
 #include "evaluators/device/device_report.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "evaluators/messages/protocol.h"
-#include "tasks/task.h"
+#include "tasks/task/task.h"
 
 #include <chrono>
 #include <cstdint>

@@ -10,6 +10,7 @@
 #include "evaluators/host/devices.h"
 #include "evaluators/selftest/selftest.h"
 #include "evaluators/torch/torch_question.h"
+#include "tasks/parse/task_parse.h"
 
 #include <cstdlib>
 #include <map>

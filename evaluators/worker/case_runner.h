@@ -2,7 +2,7 @@
 
 #include "evaluators/device/device.h"
 #include "evaluators/messages/output_sample.h"
-#include "tasks/plan/plan_resolve.h"
+#include "tasks/plan/resolve/plan_resolve.h"
 
 #include <cstddef>
 #include <cstdint>

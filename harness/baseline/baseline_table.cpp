@@ -10,8 +10,8 @@
 #include "harness/baseline/torch_process.h"
 #include "harness/config/duration.h"
 #include "store/text_table.h"
-#include "tasks/baseline.h"
-#include "tasks/narrowing.h"
+#include "tasks/reference/narrowing.h"
+#include "tasks/task/baseline.h"
 
 #include <algorithm>
 #include <atomic>

@@ -3,7 +3,7 @@
 #include "evaluators/device/device_report.h"
 #include "store/baselines.h"
 #include "tasks/result/evaluation.h"
-#include "tasks/task.h"
+#include "tasks/task/task.h"
 
 #include <chrono>
 #include <memory>

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "store/gpu_spread.h"
 #include "store/json_table.h"
-#include "tasks/speedup_versus.h"
+#include "tasks/task/speedup_versus.h"
 #include "tasks/task_word.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #include "evaluators/device/device_report.h"
 #include "evaluators/evaluation/evaluation_options.h"
 #include "store/baselines.h"
-#include "tasks/task.h"
+#include "tasks/task/task.h"
 
 #include <chrono>
 #include <filesystem>

@@ -3,7 +3,7 @@
 #include "evaluators/device/device_report.h"
 #include "process/child_process.h"
 #include "process/sandbox.h"
-#include "tasks/task.h"
+#include "tasks/task/task.h"
 
 #include <chrono>
 #include <cstdint>

@@ -5,7 +5,7 @@
 #include "harness/batch/line_reader.h"
 #include "harness/batch/reply_line.h"
 #include "harness/batch/request_file.h"
-#include "harness/run/journal.h"
+#include "harness/run/state/journal.h"
 
 #include <fmt/format.h>
 

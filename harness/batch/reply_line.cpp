@@ -1,6 +1,6 @@
 #include "harness/batch/reply_line.h"
 
-#include "agents/json_text.h"
+#include "agents/json/json_text.h"
 #include "agents/record/recording.h"
 #include "base/error.h"
 

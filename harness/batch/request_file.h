@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agents/model_request.h"
+#include "agents/model/model_request.h"
 #include "agents/wire/wire_format.h"
 
 #include <string>

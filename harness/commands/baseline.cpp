@@ -7,8 +7,8 @@
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
 #include "harness/config/duration.h"
-#include "harness/machine.h"
-#include "harness/named_task.h"
+#include "harness/machine/machine.h"
+#include "harness/named/named_task.h"
 #include "harness/report/terminal.h"
 #include "store/run_store.h"
 

@@ -1,4 +1,4 @@
-#include "agents/providers.h"
+#include "agents/endpoints/providers.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"

@@ -9,6 +9,7 @@
 #include "harness/suite/suite_plan.h"
 #include "harness/suite/suite_scores.h"
 #include "search/search.h"
+#include "tasks/catalogue.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,7 +1,7 @@
 #include "base/error.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
-#include "harness/not_permitted.h"
+#include "harness/machine/not_permitted.h"
 #include "harness/report/worker_line.h"
 #include "remote/broker_config.h"
 #include "remote/broker_credentials.h"

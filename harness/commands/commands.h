@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/exit_codes.h"
+#include "harness/exit/exit_codes.h"
 
 #include <functional>
 #include <string>

@@ -1,4 +1,4 @@
-#include "harness/doctor.h"
+#include "harness/doctor/doctor.h"
 
 #include "base/error.h"
 #include "harness/commands/commands.h"

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "evaluators/host/devices.h"
 #include "harness/config/duration.h"
-#include "harness/machine.h"
+#include "harness/machine/machine.h"
 
 #include <cstdint>
 #include <limits>

@@ -2,7 +2,7 @@
 
 #include "evaluators/evaluation/evaluation_options.h"
 #include "evaluators/evaluation/evaluation_request.h"
-#include "harness/judging_devices.h"
+#include "harness/machine/judging_devices.h"
 
 #include <chrono>
 #include <memory>

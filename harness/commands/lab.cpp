@@ -5,7 +5,7 @@
 #include "harness/commands/lab_records.h"
 #include "harness/config/config.h"
 #include "harness/report/lab_report.h"
-#include "harness/run/task_state.h"
+#include "harness/run/state/task_state.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "harness/config/config.h"
-#include "harness/run/task_state.h"
+#include "harness/run/state/task_state.h"
 #include "store/database.h"
 #include "store/run_store.h"
 

@@ -6,6 +6,7 @@
 #include "harness/config/config.h"
 #include "lab/testing/landscape_fake.h"
 #include "store/run_store.h"
+#include "tasks/catalogue.h"
 
 #include <filesystem>
 

@@ -1,6 +1,6 @@
 #include "base/json_dump.h"
 #include "harness/commands/commands.h"
-#include "harness/named_task.h"
+#include "harness/named/named_task.h"
 #include "harness/report/terminal.h"
 #include "harness/run/session.h"
 #include "harness/suite/suite_scores.h"

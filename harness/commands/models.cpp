@@ -1,13 +1,15 @@
+#include "agents/endpoints/endpoint_factory.h"
+#include "agents/endpoints/endpoint_price.h"
+#include "agents/endpoints/providers.h"
 #include "agents/http/url.h"
 #include "agents/money/prices.h"
-#include "agents/providers.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/run_options.h"
 #include "harness/config/config.h"
-#include "harness/config/endpoints.h"
 #include "harness/config/model_arms.h"
+#include "harness/run/endpoints.h"
 #include "store/text_table.h"
 
 #include <future>

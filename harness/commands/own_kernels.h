@@ -1,7 +1,8 @@
 #pragma once
 
-#include "harness/command_store.h"
-#include "tasks/task.h"
+#include "harness/named/command_store.h"
+#include "store/run_store.h"
+#include "tasks/task/task.h"
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 #include "harness/commands/run_options.h"
 
-#include "agents/providers.h"
+#include "agents/endpoints/providers.h"
 #include "harness/config/config_keys.h"
 
 #include <algorithm>

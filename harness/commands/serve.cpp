@@ -5,8 +5,8 @@
 #include "evaluators/evaluation/profile.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
-#include "harness/interrupt.h"
-#include "harness/machine.h"
+#include "harness/exit/interrupt.h"
+#include "harness/machine/machine.h"
 #include "harness/report/task_report.h"
 #include "harness/report/terminal.h"
 #include "harness/run/session.h"
@@ -17,6 +17,7 @@
 #include "harness/serve/served_tasks.h"
 #include "harness/serve/server_application.h"
 #include "profiling/roofline/ceilings.h"
+#include "tasks/catalogue.h"
 
 #include <algorithm>
 #include <iostream>

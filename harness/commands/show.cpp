@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "base/text/shell_word.h"
 #include "harness/commands/commands.h"
-#include "harness/named_task.h"
+#include "harness/named/named_task.h"
 #include "harness/report/candidate_report.h"
 #include "harness/report/diff_report.h"
 #include "harness/report/terminal.h"

@@ -1,10 +1,11 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "harness/commands/commands.h"
-#include "harness/named_task.h"
+#include "harness/named/named_task.h"
 #include "harness/report/task_report.h"
+#include "tasks/catalogue.h"
 #include "tasks/starter_file.h"
-#include "tasks/task.h"
+#include "tasks/task/task.h"
 
 #include <filesystem>
 #include <iostream>

@@ -4,12 +4,12 @@
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
 #include "harness/config/duration.h"
+#include "harness/exit/interrupt.h"
 #include "harness/import/benchmark_files.h"
 #include "harness/import/import_definitions.h"
 #include "harness/import/import_report.h"
 #include "harness/import/module_children.h"
-#include "harness/interrupt.h"
-#include "harness/machine.h"
+#include "harness/machine/machine.h"
 #include "tasks/skeleton/skeleton.h"
 
 #include <algorithm>

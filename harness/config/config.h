@@ -1,8 +1,10 @@
 #pragma once
 
-#include "agents/endpoint_config.h"
-#include "harness/judging_devices.h"
-#include "harness/run/budget.h"
+#include "agents/model/endpoint_config.h"
+#include "evaluators/evaluation/evaluator.h"
+#include "harness/config/limits.h"
+#include "harness/machine/judging_devices.h"
+#include "harness/run/state/budget.h"
 
 #include <cstdint>
 #include <filesystem>

@@ -1,7 +1,7 @@
 #include "harness/config/config_keys.h"
 
 #include "agents/keys/secret_shapes.h"
-#include "agents/prompts.h"
+#include "agents/prompts/prompts.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "harness/config/duration.h"

@@ -1,6 +1,6 @@
 #include "base/error.h"
-#include "harness/config/endpoints.h"
 #include "harness/config/model_arms.h"
+#include "harness/run/endpoints.h"
 #include "search/policy.h"
 
 #include <gmock/gmock.h>

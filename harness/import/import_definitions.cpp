@@ -5,7 +5,8 @@
 #include "base/json_dump.h"
 #include "base/text.h"
 #include "harness/import/safetensors.h"
-#include "tasks/task.h"
+#include "tasks/parse/task_parse.h"
+#include "tasks/task/task.h"
 
 #include <algorithm>
 

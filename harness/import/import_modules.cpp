@@ -4,7 +4,8 @@
 #include "base/files.h"
 #include "base/json_dump.h"
 #include "harness/import/known_modules.h"
-#include "tasks/task.h"
+#include "tasks/parse/task_parse.h"
+#include "tasks/task/task.h"
 
 #include <algorithm>
 #include <atomic>

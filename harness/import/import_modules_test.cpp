@@ -4,7 +4,8 @@
 #include "harness/import/benchmark_files.h"
 #include "harness/import/import_report.h"
 #include "harness/import/known_modules.h"
-#include "tasks/task.h"
+#include "tasks/parse/task_parse.h"
+#include "tasks/task/task.h"
 #include "tests/support/json_page.h"
 
 #include <atomic>

@@ -1,7 +1,7 @@
 #include "harness/import/import_report.h"
 
 #include "base/text.h"
-#include "tasks/task.h"
+#include "tasks/task/task.h"
 
 #include <map>
 

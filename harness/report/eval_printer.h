@@ -1,8 +1,8 @@
 #pragma once
 
 #include "evaluators/evaluation/evaluation_request.h"
-#include "harness/exit_codes.h"
-#include "tasks/speedup_versus.h"
+#include "harness/exit/exit_codes.h"
+#include "tasks/task/speedup_versus.h"
 
 #include <cstddef>
 #include <iosfwd>

@@ -1,13 +1,14 @@
 // Checks that docs/schemas list every field of every document.
 #include "agents/record/recording.h"
 #include "harness/baseline/torch_baseline.h"
-#include "harness/doctor.h"
+#include "harness/doctor/doctor.h"
 #include "harness/report/eval_printer.h"
 #include "harness/report/kernel_pair_report.h"
 #include "harness/report/task_report.h"
 #include "harness/report/testing/report_fake.h"
 #include "harness/report/tuning_report.h"
 #include "harness/selftest/selftest_report.h"
+#include "tasks/catalogue.h"
 #include "tests/support/json_page.h"
 
 #include <sstream>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "tasks/result/evaluation.h"
-#include "tasks/speedup_versus.h"
+#include "tasks/task/speedup_versus.h"
 
 #include <optional>
 #include <string>

@@ -5,9 +5,10 @@
 #include "harness/report/kernel_pair_report.h"
 #include "harness/report/testing/report_fake.h"
 #include "store/run_store.h"
+#include "tasks/catalogue.h"
 #include "tasks/plan/kernel_file.h"
 #include "tasks/result/sitting.h"
-#include "tasks/task.h"
+#include "tasks/task/task.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 #include "base/text/shell_word.h"
-#include "harness/doctor.h"
+#include "harness/doctor/doctor.h"
 #include "harness/report/eval_report.h"
 #include "harness/run/run_report.h"
 #include "store/json_table.h"

@@ -2,11 +2,11 @@
 
 #include "base/text.h"
 #include "store/json_table.h"
-#include "tasks/baseline.h"
 #include "tasks/doubts.h"
-#include "tasks/inputs/generator_text.h"
-#include "tasks/memorisable.h"
-#include "tasks/narrowing.h"
+#include "tasks/mutants/memorisable.h"
+#include "tasks/reference/narrowing.h"
+#include "tasks/task/baseline.h"
+#include "tasks/task/generator_text.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tasks/task.h"
+#include "tasks/task/task.h"
 
 #include <string>
 #include <vector>

@@ -3,7 +3,7 @@
 #include "evaluators/timing/timed_case.h"
 #include "harness/report/counted.h"
 #include "store/json_table.h"
-#include "tasks/speedup_versus.h"
+#include "tasks/task/speedup_versus.h"
 
 #include <algorithm>
 #include <array>

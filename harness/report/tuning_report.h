@@ -1,7 +1,7 @@
 #pragma once
 
 #include "harness/tuning/tune_family.h"
-#include "tasks/speedup_versus.h"
+#include "tasks/task/speedup_versus.h"
 
 #include <string>
 

@@ -1,13 +1,13 @@
 #include "harness/run/candidate_intake.h"
 
-#include "agents/reply.h"
-#include "agents/reply_diff.h"
+#include "agents/reply/reply.h"
+#include "agents/reply/reply_diff.h"
 #include "base/digest.h"
 #include "evaluators/evaluation/blank_evaluation.h"
 #include "harness/config/model_arms.h"
-#include "harness/run/seed_kernel.h"
-#include "harness/run/source_facts.h"
-#include "tasks/plan/parameter_choices.h"
+#include "harness/run/prompts/seed_kernel.h"
+#include "harness/run/prompts/source_facts.h"
+#include "tasks/plan/tuning/parameter_choices.h"
 
 #include <algorithm>
 #include <iterator>

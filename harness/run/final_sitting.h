@@ -2,9 +2,10 @@
 
 #include "evaluators/device/device_report.h"
 #include "evaluators/evaluation/evaluations.h"
-#include "harness/run/progress.h"
+#include "evaluators/evaluation/evaluator.h"
+#include "harness/run/state/progress.h"
 #include "store/run_store.h"
-#include "tasks/task.h"
+#include "tasks/task/task.h"
 
 #include <cstdint>
 #include <functional>

@@ -4,7 +4,7 @@
 #include "evaluators/evaluation/blank_evaluation.h"
 #include "harness/report/counted.h"
 #include "store/worker_evaluations.h"
-#include "tasks/baseline.h"
+#include "tasks/task/baseline.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,13 +1,13 @@
 #pragma once
 
 #include "evaluators/evaluation/evaluations.h"
-#include "harness/run/candidate_shelf.h"
-#include "harness/run/run_clock.h"
-#include "harness/run/run_event.h"
-#include "harness/run/run_setup.h"
-#include "harness/run/stop_sign.h"
-#include "harness/run/task_state.h"
-#include "harness/run/verdict_tally.h"
+#include "harness/run/state/candidate_shelf.h"
+#include "harness/run/state/run_clock.h"
+#include "harness/run/state/run_event.h"
+#include "harness/run/state/run_setup.h"
+#include "harness/run/state/stop_sign.h"
+#include "harness/run/state/task_state.h"
+#include "harness/run/state/verdict_tally.h"
 
 #include <map>
 #include <memory>

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "harness/run/budget.h"
-#include "harness/run/run_event.h"
-#include "harness/run/run_setup.h"
-#include "harness/run/stop_sign.h"
-#include "harness/run/task_state.h"
+#include "harness/run/state/budget.h"
+#include "harness/run/state/run_event.h"
+#include "harness/run/state/run_setup.h"
+#include "harness/run/state/stop_sign.h"
+#include "harness/run/state/task_state.h"
 
 #include <cstdint>
 #include <map>

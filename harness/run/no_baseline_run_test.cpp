@@ -1,7 +1,7 @@
 // Runs of tasks without a baseline.cu, whose speedups are against PyTorch eager.
 #include "base/digest.h"
 #include "base/error.h"
-#include "harness/run/seed_kernel.h"
+#include "harness/run/prompts/seed_kernel.h"
 #include "harness/run/testing/run_loop_fixture.h"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 #include "evaluators/timing/hidden_speed.h"
 #include "search/outcome.h"
-#include "tasks/speedup_versus.h"
+#include "tasks/task/speedup_versus.h"
 
 #include <gtest/gtest.h>
 

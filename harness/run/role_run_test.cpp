@@ -4,6 +4,7 @@
 #include "harness/run/testing/run_loop_fixture.h"
 #include "search/counsel.h"
 #include "store/advice.h"
+#include "tasks/catalogue.h"
 #include "tests/support/json_page.h"
 
 #include <atomic>

@@ -1,17 +1,17 @@
 #pragma once
 
 #include "harness/run/candidate_intake.h"
-#include "harness/run/candidate_shelf.h"
 #include "harness/run/judgements.h"
 #include "harness/run/model_calls.h"
-#include "harness/run/prompt_writer.h"
+#include "harness/run/prompts/prompt_writer.h"
 #include "harness/run/role_intake.h"
-#include "harness/run/run_clock.h"
-#include "harness/run/run_event.h"
-#include "harness/run/run_setup.h"
-#include "harness/run/stop_sign.h"
-#include "harness/run/task_state.h"
-#include "harness/run/verdict_tally.h"
+#include "harness/run/state/candidate_shelf.h"
+#include "harness/run/state/run_clock.h"
+#include "harness/run/state/run_event.h"
+#include "harness/run/state/run_setup.h"
+#include "harness/run/state/stop_sign.h"
+#include "harness/run/state/task_state.h"
+#include "harness/run/state/verdict_tally.h"
 
 #include <chrono>
 #include <deque>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/exit_codes.h"
+#include "harness/exit/exit_codes.h"
 #include "harness/run/run_loop.h"
 #include "store/run_store.h"
 

@@ -1,7 +1,7 @@
 #include "harness/run/run_restore.h"
 
 #include "search/role.h"
-#include "tasks/baseline.h"
+#include "tasks/task/baseline.h"
 
 #include <algorithm>
 #include <cstdint>

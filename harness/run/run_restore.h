@@ -1,10 +1,10 @@
 #pragma once
 
-#include "harness/run/candidate_shelf.h"
 #include "harness/run/model_calls.h"
-#include "harness/run/run_setup.h"
-#include "harness/run/task_state.h"
-#include "harness/run/verdict_tally.h"
+#include "harness/run/state/candidate_shelf.h"
+#include "harness/run/state/run_setup.h"
+#include "harness/run/state/task_state.h"
+#include "harness/run/state/verdict_tally.h"
 
 #include <vector>
 

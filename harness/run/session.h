@@ -1,8 +1,8 @@
 #pragma once
 
-#include "agents/model_endpoint.h"
+#include "agents/model/model_endpoint.h"
 #include "harness/config/config.h"
-#include "harness/exit_codes.h"
+#include "harness/exit/exit_codes.h"
 #include "harness/run/run_report.h"
 #include "harness/run/store_trust.h"
 #include "store/run_store.h"

@@ -3,7 +3,8 @@
 #include "base/files.h"
 #include "base/text/shell_word.h"
 #include "harness/selftest/reference_samples.h"
-#include "tasks/json_number.h"
+#include "tasks/catalogue.h"
+#include "tasks/json/json_number.h"
 
 #include <algorithm>
 #include <stdexcept>

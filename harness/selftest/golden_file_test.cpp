@@ -1,5 +1,7 @@
 #include "base/error.h"
 #include "harness/selftest/reference_samples.h"
+#include "tasks/catalogue.h"
+#include "tasks/parse/task_parse.h"
 
 #include <cmath>
 #include <limits>

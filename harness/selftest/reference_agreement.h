@@ -3,7 +3,7 @@
 #include "evaluators/selftest/selftest.h"
 #include "harness/selftest/reference_samples.h"
 #include "process/sandbox.h"
-#include "tasks/task.h"
+#include "tasks/task/task.h"
 
 #include <chrono>
 #include <cstdint>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "harness/baseline/torch_process.h"
-#include "tasks/inputs/host_tensor.h"
-#include "tasks/task.h"
+#include "tasks/task/host_tensor.h"
+#include "tasks/task/task.h"
 
 #include <cstdint>
 #include <filesystem>

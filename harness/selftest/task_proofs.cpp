@@ -2,7 +2,7 @@
 
 #include "evaluators/host/device_host.h"
 #include "harness/report/terminal.h"
-#include "tasks/memorisable.h"
+#include "tasks/mutants/memorisable.h"
 
 #include <algorithm>
 #include <atomic>

@@ -3,7 +3,7 @@
 #include "evaluators/selftest/selftest.h"
 #include "harness/report/activity.h"
 #include "harness/selftest/selftest_report.h"
-#include "tasks/task.h"
+#include "tasks/task/task.h"
 
 #include <cstddef>
 #include <memory>

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "search/outcome.h"
 #include "tasks/plan/kernel_file.h"
-#include "tasks/plan/parameter_choices.h"
+#include "tasks/plan/tuning/parameter_choices.h"
 
 #include <utility>
 

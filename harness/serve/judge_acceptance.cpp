@@ -1,9 +1,10 @@
 // The part of JudgeService that takes requests in.
-#include "agents/reply.h"
+#include "agents/reply/reply.h"
 #include "base/digest.h"
 #include "base/random_bits.h"
 #include "evaluators/evaluation/blank_evaluation.h"
 #include "harness/serve/judge_service.h"
+#include "tasks/catalogue.h"
 
 #include <algorithm>
 #include <set>

@@ -1,6 +1,6 @@
 #include "harness/serve/judge_result.h"
 
-#include "agents/prompts.h"
+#include "agents/prompts/prompts.h"
 #include "base/text.h"
 
 #include <algorithm>

@@ -1,5 +1,8 @@
 #include "harness/serve/judge_service.h"
 
+#include "evaluators/evaluation/evaluator.h"
+#include "tasks/catalogue.h"
+
 #include <algorithm>
 #include <exception>
 #include <utility>

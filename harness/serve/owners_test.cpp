@@ -4,6 +4,7 @@
 #include "harness/serve/server_application.h"
 #include "harness/serve/testing/judge_fixture.h"
 #include "store/database.h"
+#include "tasks/catalogue.h"
 
 #include <condition_variable>
 #include <deque>

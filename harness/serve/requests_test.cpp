@@ -10,6 +10,7 @@
 #include "harness/serve/reward_config.h"
 #include "harness/serve/served_tasks.h"
 #include "harness/serve/target.h"
+#include "tasks/catalogue.h"
 
 #include <cmath>
 #include <cstdlib>

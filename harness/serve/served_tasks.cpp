@@ -2,6 +2,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "tasks/catalogue.h"
+#include "tasks/parse/task_parse.h"
 #include "tasks/reference_check.h"
 
 #include <fmt/format.h>

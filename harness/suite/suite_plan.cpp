@@ -3,9 +3,9 @@
 #include "agents/record/recording.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "harness/config/endpoints.h"
 #include "harness/config/model_arms.h"
 #include "harness/report/counted.h"
+#include "harness/run/endpoints.h"
 #include "harness/run/session.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "agents/prompts.h"
+#include "agents/prompts/prompts.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "harness/run/session.h"

@@ -8,6 +8,7 @@
 #include "harness/suite/suite_comparison.h"
 #include "search/policy.h"
 #include "store/device_seconds.h"
+#include "tasks/catalogue.h"
 #include "tasks/result/speedup.h"
 
 #include <algorithm>

@@ -7,8 +7,8 @@
 #include "remote/expected_cases.h"
 #include "remote/testing/pool_fake.h"
 #include "tasks/plan/kernel_file.h"
-#include "tasks/plan/parameter_choices.h"
-#include "tasks/speedup_versus.h"
+#include "tasks/plan/tuning/parameter_choices.h"
+#include "tasks/task/speedup_versus.h"
 
 #include <cmath>
 #include <random>

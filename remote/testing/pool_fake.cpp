@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "remote/testing/evaluation_fake.h"
+#include "tasks/parse/task_parse.h"
 
 #include <utility>
 

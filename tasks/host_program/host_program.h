@@ -2,7 +2,7 @@
 
 #include "tasks/plan/device_facts.h"
 #include "tasks/plan/kernel_file.h"
-#include "tasks/task.h"
+#include "tasks/task/task.h"
 
 #include <string>
 #include <vector>

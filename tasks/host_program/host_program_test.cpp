@@ -1,10 +1,11 @@
 #include "base/error.h"
 #include "base/files.h"
+#include "tasks/catalogue.h"
 #include "tasks/host_program/expression_cpp.h"
 #include "tasks/host_program/host_program.h"
 #include "tasks/host_program/plan_cpp.h"
 #include "tasks/inputs/input_generator.h"
-#include "tasks/plan/parameter_choices.h"
+#include "tasks/plan/tuning/parameter_choices.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

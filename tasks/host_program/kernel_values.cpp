@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "tasks/plan/placeholders.h"
-#include "tasks/plan/plan_context.h"
+#include "tasks/plan/resolve/plan_context.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,6 +1,8 @@
 #include "base/error.h"
 #include "base/files.h"
+#include "tasks/catalogue.h"
 #include "tasks/host_program/kernelbench_file.h"
+#include "tasks/parse/task_parse.h"
 
 #include <cstdlib>
 

@@ -4,8 +4,8 @@
 #include "tasks/host_program/expression_cpp.h"
 #include "tasks/plan/device_facts.h"
 #include "tasks/plan/placeholders.h"
-#include "tasks/plan/plan_expressions.h"
-#include "tasks/plan/plan_tensor_map.h"
+#include "tasks/plan/resolve/plan_expressions.h"
+#include "tasks/plan/resolve/plan_tensor_map.h"
 
 #include <algorithm>
 #include <array>

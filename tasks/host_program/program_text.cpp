@@ -6,8 +6,8 @@
 #include "tasks/host_program/expression_cpp.h"
 #include "tasks/host_program/plan_cpp.h"
 #include "tasks/inputs/input_generator.h"
-#include "tasks/narrowing.h"
-#include "tasks/plan/parameter_choices.h"
+#include "tasks/plan/tuning/parameter_choices.h"
+#include "tasks/reference/narrowing.h"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,7 @@
 #include "base/error.h"
 #include "tasks/host_program/kernelbench_file.h"
 #include "tasks/host_program/solution_file.h"
+#include "tasks/parse/task_parse.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 #include "base/files.h"
+#include "tasks/catalogue.h"
 #include "tasks/host_program/host_program.h"
 
 #include <cstdlib>

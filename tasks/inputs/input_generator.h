@@ -1,6 +1,7 @@
 #pragma once
 
-#include "tasks/task.h"
+#include "tasks/inputs/dtype.h"
+#include "tasks/inputs/generator_core.h"
 
 #include <cstdint>
 #include <string_view>

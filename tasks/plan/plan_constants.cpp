@@ -2,7 +2,6 @@
 
 #include "base/text.h"
 #include "tasks/plan/placeholders.h"
-#include "tasks/plan/plan_resolve.h"
 
 #include <algorithm>
 

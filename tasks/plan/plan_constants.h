@@ -1,10 +1,12 @@
 #pragma once
 
+#include "tasks/plan/kernel_file.h"
 #include "tasks/plan/plan.h"
 
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace winnow::tasks {
 
@@ -16,5 +18,10 @@ std::optional<std::string> device_constant_mistake(std::string_view text);
 /// Replaces {NAME} by the value of each parameter NAME. CompiledFacts::constants uses the result as
 /// key.
 std::string substituted(std::string_view device_constant, const ParameterChoice& choice);
+
+/// The distinct device constants of the plan with {NAME} placeholders replaced.
+/// CompiledFacts::constants must have a value for each. Appends errors to `errors`.
+std::vector<std::string> device_constants(const KernelFile& file, const ParameterChoice& choice,
+                                          std::vector<Diagnostic>& errors);
 
 } // namespace winnow::tasks

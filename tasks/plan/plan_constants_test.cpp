@@ -1,3 +1,4 @@
+#include "tasks/plan/plan_constants.h"
 #include "tasks/plan/plan_test_support.h"
 
 #include <gmock/gmock.h>

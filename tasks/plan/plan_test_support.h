@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tasks/plan/plan_resolve.h"
+#include "tasks/plan/resolve/plan_resolve.h"
 
 #include <optional>
 #include <string>

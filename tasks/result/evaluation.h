@@ -4,7 +4,7 @@
 #include "tasks/plan/signature.h"
 #include "tasks/result/finding.h"
 #include "tasks/result/verdict.h"
-#include "tasks/task.h"
+#include "tasks/task/task.h"
 
 #include <cstdint>
 #include <optional>

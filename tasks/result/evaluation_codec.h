@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tasks/json_fields.h"
+#include "tasks/json/json_fields.h"
 #include "tasks/result/evaluation.h"
 #include "tasks/result/sitting.h"
 

@@ -1,8 +1,9 @@
 #include "base/error.h"
 #include "base/files.h"
+#include "tasks/parse/task_parse.h"
 #include "tasks/plan/kernel_file.h"
 #include "tasks/skeleton/skeleton.h"
-#include "tasks/task.h"
+#include "tasks/task/task.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

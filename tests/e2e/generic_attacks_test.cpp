@@ -2,8 +2,9 @@
 // test is built twice, like redteam_test.cpp.
 #include "base/files.h"
 #include "base/sanitized.h"
+#include "tasks/catalogue.h"
 #include "tasks/source/kernel_bodies.h"
-#include "tasks/task.h"
+#include "tasks/task/task.h"
 #include "tests/e2e/winnow_program.h"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 // and gets its verdict, and later replies improve on earlier ones.
 #include "base/files.h"
 #include "base/text.h"
+#include "tasks/catalogue.h"
 #include "tests/e2e/prompt_leak.h"
 #include "tests/e2e/winnow_program.h"
 

@@ -1,6 +1,6 @@
 // Runs the attacks in tests/redteam on the real program. None may score. The test is built twice:
 // for the CPU device, and for CUDA, where it is skipped with the reason if there is no GPU.
-#include "agents/reply.h"
+#include "agents/reply/reply.h"
 #include "base/files.h"
 #include "base/sanitized.h"
 #include "process/child_process.h"

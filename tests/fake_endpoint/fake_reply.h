@@ -1,6 +1,7 @@
 #pragma once
 
-#include "agents/model_request.h"
+#include "agents/model/model_request.h"
+#include "agents/money/usage.h"
 
 #include <chrono>
 #include <cstddef>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "evaluators/device/module.h"
-#include "tasks/json_fields.h"
+#include "tasks/json/json_fields.h"
 
 namespace winnow::tasks {
 

@@ -2,7 +2,7 @@
 #include "evaluators/device/cuda/cuda_gpu_test.h"
 #include "evaluators/device/inspect/gpu_module.h"
 #include "tasks/inputs/input_generator.h"
-#include "tasks/plan/occupancy.h"
+#include "tasks/plan/resolve/occupancy.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "tasks/plan/plan_resolve.h"
+#include "tasks/plan/resolve/plan_resolve.h"
 
 #include <array>
 #include <chrono>

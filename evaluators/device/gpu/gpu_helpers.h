@@ -3,7 +3,7 @@
 #include "evaluators/device/compare_core.h"
 #include "evaluators/device/draw.h"
 #include "evaluators/device/gpu/gpu_driver.h"
-#include "tasks/task.h"
+#include "tasks/task/task.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "evaluators/device/gpu/gpu_driver.h"
-#include "tasks/plan/plan_resolve.h"
+#include "tasks/plan/resolve/plan_resolve.h"
 
 #include <functional>
 #include <memory>

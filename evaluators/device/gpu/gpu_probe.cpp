@@ -1,6 +1,6 @@
 #include "evaluators/device/gpu/gpu_probe.h"
 
-#include "tasks/json_fields.h"
+#include "tasks/json/json_fields.h"
 #include "tasks/plan/device_facts_codec.h"
 
 namespace winnow {

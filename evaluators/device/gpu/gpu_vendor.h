@@ -5,7 +5,7 @@
 #include "evaluators/device/gpu/gpu_library.h"
 #include "evaluators/device/gpu/gpu_probe.h"
 #include "profiling/counters/counter_provider.h"
-#include "tasks/plan/plan_resolve.h"
+#include "tasks/plan/resolve/plan_resolve.h"
 
 #include <memory>
 #include <span>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agents/model_endpoint.h"
+#include "agents/model/model_endpoint.h"
 #include "evaluators/evaluation/local_evaluations.h"
 
 #include <atomic>

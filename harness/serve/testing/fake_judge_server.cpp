@@ -7,6 +7,7 @@
 #include "harness/serve/served_tasks.h"
 #include "harness/serve/server_application.h"
 #include "harness/serve/testing/evaluations_fake.h"
+#include "tasks/catalogue.h"
 
 #include <iostream>
 

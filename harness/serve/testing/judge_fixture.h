@@ -5,7 +5,8 @@
 #include "harness/serve/judge_routes.h"
 #include "harness/serve/testing/evaluations_fake.h"
 #include "harness/serve/testing/exchange_fake.h"
-#include "tasks/task.h"
+#include "tasks/catalogue.h"
+#include "tasks/task/task.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

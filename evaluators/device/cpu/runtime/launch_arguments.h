@@ -2,7 +2,7 @@
 
 #include "evaluators/device/argument_bytes.h"
 #include "evaluators/device/cpu/runtime/guarded_buffers.h"
-#include "tasks/plan/plan_resolve.h"
+#include "tasks/plan/resolve/plan_resolve.h"
 
 #include <cstddef>
 #include <vector>

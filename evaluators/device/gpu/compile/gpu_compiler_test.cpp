@@ -4,11 +4,12 @@
 #include "evaluators/device/cuda/cuda_vendor.h"
 #include "evaluators/device/gpu/compile/gpu_compiler.h"
 #include "evaluators/device/inspect/gpu_module.h"
-#include "tasks/narrowing.h"
+#include "tasks/parse/task_parse.h"
 #include "tasks/plan/kernel_file.h"
-#include "tasks/plan/parameter_choices.h"
-#include "tasks/plan/plan_resolve.h"
-#include "tasks/task.h"
+#include "tasks/plan/resolve/plan_resolve.h"
+#include "tasks/plan/tuning/parameter_choices.h"
+#include "tasks/reference/narrowing.h"
+#include "tasks/task/task.h"
 
 #include <fstream>
 #include <future>

@@ -4,7 +4,7 @@
 #include "evaluators/device/gpu/compile/gpu_image.h"
 #include "evaluators/device/gpu/compile/gpu_toolchain.h"
 #include "evaluators/device/gpu/compile/runtime_compiler.h"
-#include "tasks/plan/plan_resolve.h"
+#include "tasks/plan/resolve/plan_resolve.h"
 
 #include <memory>
 #include <string>

@@ -9,11 +9,13 @@
 #include "evaluators/device/hip/compile/hiprtc.h"
 #include "evaluators/device/hip/hip_vendor.h"
 #include "evaluators/device/inspect/elf_reader.h"
-#include "tasks/narrowing.h"
+#include "tasks/catalogue.h"
+#include "tasks/parse/task_parse.h"
 #include "tasks/plan/kernel_file.h"
-#include "tasks/plan/parameter_choices.h"
-#include "tasks/plan/plan_resolve.h"
-#include "tasks/task.h"
+#include "tasks/plan/resolve/plan_resolve.h"
+#include "tasks/plan/tuning/parameter_choices.h"
+#include "tasks/reference/narrowing.h"
+#include "tasks/task/task.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

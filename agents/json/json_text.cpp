@@ -1,0 +1,82 @@
+#include "agents/json/json_text.h"
+
+#include "base/error.h"
+#include "base/readable_json.h"
+#include "base/secrets.h"
+
+#include <algorithm>
+#include <new>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::agents {
+namespace {
+
+/// Counts brackets outside of strings only. The parser's own way, a callback for each value, would
+/// double the time of parsing.
+bool nested_too_deep(std::string_view text) {
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') {
+      i = json_string_end(text, i);
+    } else if (c == '[' || c == '{') {
+      if (++depth > kMaxJsonDepth) {
+        return true;
+      }
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+  return false;
+}
+
+nlohmann::json parse_limited(std::string_view text) {
+  if (nested_too_deep(text)) {
+    throw Error(fmt::format("JSON nested more than {} levels deep", kMaxJsonDepth));
+  }
+  return nlohmann::json::parse(text);
+}
+
+} // namespace
+
+nlohmann::json parse_untrusted_json(std::string_view text) {
+  try {
+    return parse_limited(with_readable_text(text));
+  } catch (const nlohmann::json::exception& failure) {
+    // The message has the form "[json.exception.parse_error.101] parse error at line 1, column 1:
+    // ..."
+    const std::string all = without_secrets(failure.what()); // it quotes the text
+    std::string_view what = all;
+    what.remove_prefix(std::min(what.find("] ") + 2, what.size()));
+    throw Error(fmt::format("not JSON: {}", what.substr(0, 200)));
+  } catch (const std::bad_alloc&) {
+    throw Error("JSON that needs more memory than is free");
+  }
+}
+
+std::size_t json_string_end(std::string_view text, std::size_t begin) {
+  std::size_t at = begin + 1;
+  while (at < text.size() && text[at] != '"') {
+    at += text[at] == '\\' ? 2 : 1;
+  }
+  return std::min(at, text.size());
+}
+
+std::string text_member(const nlohmann::json& object, const char* name, std::string otherwise) {
+  const auto member = object.find(name);
+  return member != object.end() && member->is_string() ? member->get<std::string>()
+                                                       : std::move(otherwise);
+}
+
+std::int64_t count_member(const nlohmann::json& object, const char* name) {
+  return static_cast<std::int64_t>(std::clamp(number_member(object, name, 0), 0.0, 9e15));
+}
+
+double number_member(const nlohmann::json& object, const char* name, double otherwise) {
+  const auto member = object.find(name);
+  return member != object.end() && member->is_number() ? member->get<double>() : otherwise;
+}
+
+} // namespace winnow::agents

@@ -1,0 +1,194 @@
+#include "agents/prompts/prompt_sections.h"
+#include "agents/prompts/quantity_text.h"
+#include "base/text.h"
+#include "tasks/task/speedup_versus.h"
+
+#include <fmt/format.h>
+
+namespace winnow::agents {
+namespace {
+
+using tasks::Verdict;
+
+constexpr std::size_t kMaxCodeBytes = 56U << 10U; // a section has room for its feedback, too
+constexpr std::size_t kMaxHistoryDetailBytes = 160;
+
+/// Shortened if too long.
+std::string fenced_code(std::string_view code) {
+  if (trim(code).empty()) {
+    return "(no kernel file)\n";
+  }
+  const std::string_view fence = code.find("```") == std::string_view::npos ? "```" : "~~~~";
+  return fmt::format("{}cuda\n{}\n{}\n", fence,
+                     truncate_text(to_valid_utf8(trim(code)), kMaxCodeBytes), fence);
+}
+
+/// What the speedups of the prompt are against. The section "baseline" or "eager" explains it.
+std::string versus_of(const ProposalContext& context) {
+  return context.baseline ? "the baseline" : std::string(tasks::kVersusEager);
+}
+
+std::string account_of(const ProposalContext& context, const Attempt& attempt) {
+  return feedback_text(attempt.evaluation, versus_of(context)) +
+         (attempt.limits.empty()
+              ? ""
+              : "\nWhat limits it, by the hardware's counters:\n" + attempt.limits);
+}
+
+std::string speed_text(const Attempt& attempt) {
+  return fmt::format("{:.2f}x", attempt.evaluation.speedup);
+}
+
+/// "- attempt 3: wrong: ..."
+std::string history_line(const EarlierAttempt& attempt) {
+  return fmt::format("- attempt {}: {}{}{}\n", attempt.number, to_string(attempt.verdict),
+                     attempt.speedup > 0 ? fmt::format(", {:.2f}x", attempt.speedup) : "",
+                     attempt.reason.empty() ? "" : ": " + attempt.reason);
+}
+
+std::string bullets(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) {
+    text += fmt::format("- {}\n", to_valid_utf8(trim(line)));
+  }
+  return text;
+}
+
+bool is_same(const std::optional<Attempt>& one, const std::optional<Attempt>& other) {
+  return one && other && one->number == other->number;
+}
+
+MaybeValues attempt_values(const ProposalContext& context, const std::optional<Attempt>& attempt,
+                           std::string_view title) {
+  if (!attempt) {
+    return std::nullopt;
+  }
+  return Values{{"title", std::string(title)},
+                {"number", std::to_string(attempt->number)},
+                {"code", fenced_code(attempt->text)},
+                {"feedback", account_of(context, *attempt)}};
+}
+
+/// The times of the vendor's libraries at the shapes that prompts show.
+std::string library_lines(const tasks::Evaluation& evaluation) {
+  std::string lines;
+  for (const tasks::CaseResult& result : evaluation.cases) {
+    for (const tasks::LibraryTiming& library : result.libraries) {
+      if (!tasks::is_hidden(result.set) && library.median_ns > 0 && library.agrees) {
+        lines += fmt::format("The vendor's library ({}) takes {} at {}.\n", library.name,
+                             time_text(library.median_ns), result.shape);
+      }
+    }
+  }
+  return lines;
+}
+
+} // namespace
+
+EarlierAttempt earlier_attempt(int number, const tasks::Evaluation& evaluation) {
+  EarlierAttempt attempt{number, evaluation.verdict, evaluation.speedup, {}};
+  const bool is_hidden =
+      evaluation.verdict == Verdict::WrongUnseen || evaluation.stage == tasks::Stage::Promotion;
+  const auto lines = split_lines(trim(evaluation.detail));
+  if (!is_hidden && evaluation.verdict != Verdict::Correct && !lines.empty()) {
+    attempt.reason = shortened(to_valid_utf8(lines.front()), kMaxHistoryDetailBytes);
+  }
+  return attempt;
+}
+
+MaybeValues render_baseline(const ProposalContext& context) {
+  if (!context.baseline) {
+    return std::nullopt;
+  }
+  const tasks::Evaluation& evaluation = context.baseline->evaluation;
+  return Values{
+      {"code", fenced_code(context.baseline->text)},
+      {"timings", feedback_text(evaluation, versus_of(context)) + library_lines(evaluation)}};
+}
+
+MaybeValues render_exemplar(const ProposalContext& context) {
+  if (!context.exemplar) {
+    return std::nullopt;
+  }
+  return Values{{"name", context.exemplar->name},
+                {"title", context.exemplar->title},
+                {"code", fenced_code(context.exemplar->text)}};
+}
+
+MaybeValues render_eager(const ProposalContext& context) {
+  return context.baseline ? std::nullopt : MaybeValues(Values{});
+}
+
+MaybeValues render_best(const ProposalContext& context) {
+  if (!context.best) {
+    return std::nullopt;
+  }
+  return Values{{"number", std::to_string(context.best->number)},
+                {"speedup", speed_text(*context.best)},
+                {"versus", versus_of(context)},
+                {"code", fenced_code(context.best->text)},
+                {"feedback", account_of(context, *context.best)}};
+}
+
+MaybeValues render_standing(const ProposalContext& context) {
+  if (!context.best || is_same(context.best, context.parent)) {
+    return std::nullopt;
+  }
+  return Values{{"number", std::to_string(context.best->number)},
+                {"speedup", speed_text(*context.best)},
+                {"versus", versus_of(context)}};
+}
+
+MaybeValues render_families(const ProposalContext& context) {
+  return context.families.empty() ? std::nullopt
+                                  : MaybeValues(Values{{"lines", bullets(context.families)}});
+}
+
+MaybeValues render_do_not(const ProposalContext& context) {
+  return context.do_not.empty() ? std::nullopt
+                                : MaybeValues(Values{{"lines", bullets(context.do_not)}});
+}
+
+MaybeValues render_parent(const ProposalContext& context) {
+  return attempt_values(context, context.parent,
+                        context.op == "judge"       ? "The kernel"
+                        : context.op == "crossover" ? "The first parent"
+                        : context.op == "contrast"  ? "The faster kernel"
+                        : context.op == "repair"    ? "The kernel to repair"
+                                                    : "The parent");
+}
+
+MaybeValues render_second(const ProposalContext& context) {
+  return attempt_values(context, context.second,
+                        context.op == "contrast"   ? "The slower kernel"
+                        : context.op == "forecast" ? "The parent"
+                                                   : "The second parent");
+}
+
+MaybeValues render_surface(const ProposalContext& context) {
+  return context.surface.empty() ? std::nullopt
+                                 : MaybeValues(Values{{"surface", to_valid_utf8(context.surface)}});
+}
+
+MaybeValues render_history(const ProposalContext& context) {
+  if (context.history.empty()) {
+    return std::nullopt;
+  }
+  std::string lines =
+      context.older > 0 ? fmt::format("- ({} older ones)\n", context.older) : std::string();
+  for (const EarlierAttempt& attempt : context.history) {
+    lines += history_line(attempt);
+  }
+  return Values{{"lines", lines}};
+}
+
+MaybeValues render_previous(const ProposalContext& context) {
+  if (!context.previous || is_same(context.previous, context.best)) {
+    return std::nullopt; // the section of the best kernel shows it
+  }
+  return Values{{"number", std::to_string(context.previous->number)},
+                {"code", fenced_code(context.previous->text)},
+                {"feedback", account_of(context, *context.previous)}};
+}
+
+} // namespace winnow::agents

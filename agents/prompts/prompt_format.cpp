@@ -1,0 +1,95 @@
+#include "agents/prompts/prompt_sections.h"
+#include "base/text.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+
+namespace winnow::agents {
+namespace {
+
+MaybeValues shown_if(bool useful) {
+  return useful ? MaybeValues(Values{}) : std::nullopt;
+}
+
+bool is_word_letter(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+/// Whether the expression uses the name.
+bool mentions(const std::string& expression, const std::string& name) {
+  for (std::size_t at = expression.find(name); at != std::string::npos;
+       at = expression.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    if ((at == 0 || !is_word_letter(expression[at - 1])) &&
+        (end == expression.size() || !is_word_letter(expression[end]))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool is_extent(const tasks::Task& task, const std::string& name) {
+  return std::any_of(task.tensors.begin(), task.tensors.end(), [&](const auto& tensor) {
+    return std::any_of(tensor.shape.begin(), tensor.shape.end(),
+                       [&](const auto& extent) { return mentions(extent.text(), name); });
+  });
+}
+
+bool counts_steps(const tasks::Task& task) {
+  return std::any_of(task.axes.begin(), task.axes.end(),
+                     [&](const tasks::Axis& axis) { return !is_extent(task, axis.name); }) ||
+         std::any_of(task.scalars.begin(), task.scalars.end(), [&](const auto& scalar) {
+           return !tasks::is_floating(scalar.dtype) && !is_extent(task, scalar.name);
+         });
+}
+
+} // namespace
+
+MaybeValues render_always(const ProposalContext&) {
+  return Values{};
+}
+
+MaybeValues render_kernel_file(const ProposalContext& context) {
+  return Values{{"variants", std::to_string(context.variants)}};
+}
+
+MaybeValues render_cooperative(const ProposalContext& context) {
+  return shown_if(context.facts.cooperative);
+}
+
+MaybeValues render_const(const ProposalContext& context) {
+  return shown_if(context.device != "cpu");
+}
+
+MaybeValues render_clusters(const ProposalContext& context) {
+  return shown_if(context.facts.max_cluster_blocks > 1);
+}
+
+MaybeValues render_tensor_maps(const ProposalContext& context) {
+  const auto& tensors = context.task->tensors;
+  return shown_if(context.facts.tensor_maps &&
+                  std::any_of(tensors.begin(), tensors.end(),
+                              [](const auto& tensor) { return tensor.shape.size() > 1; }));
+}
+
+MaybeValues render_prepare(const ProposalContext& context) {
+  const bool folds = folds_parameters(*context.task);
+  std::vector<std::string> inputs;
+  if (folds) {
+    inputs.emplace_back("the parameters and buffers of the module");
+  }
+  for (const tasks::TensorSpec& tensor : context.task->tensors) {
+    if (tensor.is_static && (tensor.state.empty() || !folds)) {
+      inputs.push_back(fmt::format("`{}`", tensor.name));
+    }
+  }
+  return inputs.empty() ? std::nullopt : MaybeValues(Values{{"static", join(inputs, ", ")}});
+}
+
+MaybeValues render_loops(const ProposalContext& context) {
+  return shown_if(counts_steps(*context.task) || folds_parameters(*context.task));
+}
+
+} // namespace winnow::agents

@@ -1,0 +1,411 @@
+#include "agents/prompts/prompts.h"
+#include "agents/reply/reply.h"
+#include "base/digest.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "tasks/plan/kernel_file.h"
+#include "tasks/plan/tuning/parameter_choices.h"
+
+#include <fstream>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace winnow::agents {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+tasks::Shape shape(tasks::ShapeSet set, std::int64_t rows, std::int64_t cols, double eps) {
+  return {std::string(to_string(set)) + "/0",
+          set,
+          {{"rows", rows}, {"cols", cols}},
+          {{"eps", eps}},
+          {}};
+}
+
+tasks::Task softmax_task() {
+  tasks::Task task;
+  task.name = "row_softmax";
+  task.title = "Softmax of each row";
+  task.description = "y[r, c] = exp(x[r, c]) / sum over c";
+  task.axes = {{"rows", "independent rows"}, {"cols", ""}};
+  const std::vector<tasks::Expression> extent{tasks::Expression::parse("rows"),
+                                              tasks::Expression::parse("cols")};
+  task.tensors = {{"x", tasks::Role::Input, tasks::DType::F32, extent, {}, "logits"},
+                  {"y", tasks::Role::Output, tasks::DType::F32, extent, {}, ""}};
+  task.scalars = {{"eps", tasks::DType::F32, 1e-5, 1e-6, 1e-3, ""}};
+  task.tolerance.multiple = tasks::Expression::parse("8 + 2 * sqrt(cols)");
+  task.operations = tasks::Expression::parse("4 * rows * cols");
+  task.bytes = tasks::Expression::parse("8 * rows * cols");
+  task.shapes = {shape(tasks::ShapeSet::Tiny, 3, 5, 1e-5),
+                 shape(tasks::ShapeSet::Search, 64, 1000, 1e-5),
+                 shape(tasks::ShapeSet::Promotion, 7919, 6007, 0.000271828),
+                 shape(tasks::ShapeSet::HeldOut, 5003, 4001, 0.000314159)};
+  task.reference_python = "class Model(nn.Module): pass\n";
+  return task;
+}
+
+tasks::CaseResult timed_case(double median_ns, double baseline_ns) {
+  tasks::CaseResult result;
+  result.stage = tasks::Stage::Time;
+  result.set = tasks::ShapeSet::Search;
+  result.shape = "rows=64, cols=1000";
+  result.verdict = tasks::Verdict::Correct;
+  result.median_ns = median_ns;
+  result.baseline_median_ns = baseline_ns;
+  result.speedup = baseline_ns / median_ns;
+  return result;
+}
+
+tasks::Evaluation correct(double speedup) {
+  tasks::Evaluation evaluation;
+  evaluation.verdict = tasks::Verdict::Correct;
+  evaluation.stage = tasks::Stage::Done;
+  evaluation.speedup = speedup;
+  evaluation.cases = {timed_case(2000 / speedup, 2000)};
+  return evaluation;
+}
+
+tasks::Evaluation failing(tasks::Verdict verdict, const std::string& detail) {
+  tasks::Evaluation evaluation;
+  evaluation.verdict = verdict;
+  evaluation.stage = tasks::Stage::Search;
+  evaluation.detail = detail;
+  return evaluation;
+}
+
+ProposalContext context_for(const tasks::Task& task) {
+  ProposalContext context;
+  context.task = &task;
+  context.device_name = "EPYC, 2 cores";
+  context.facts.sm_count = 2;
+  context.baseline = {0, "// BASELINE CODE", correct(1)};
+  return context;
+}
+
+std::string prompt_text(const ProposalContext& context) {
+  std::string text;
+  for (const Message& message : PromptTemplates().proposal(context)) {
+    text += message.text;
+  }
+  return text;
+}
+
+TEST(Prompts, DescribeTaskDeviceAndFormat) {
+  const tasks::Task task = softmax_task();
+  const auto messages = PromptTemplates().proposal(context_for(task));
+  ASSERT_EQ(messages.size(), 3U);
+  EXPECT_EQ(messages[0].role, "system");
+  EXPECT_THAT(messages[0].text, HasSubstr("NOT zeroed"));
+  EXPECT_THAT(messages[0].text, HasSubstr("/*@winnow"));
+  EXPECT_EQ(messages[1].role, "user");
+  const std::string user = messages[1].text + messages[2].text;
+  EXPECT_THAT(user, HasSubstr("Softmax of each row"));
+  EXPECT_THAT(user, HasSubstr("- `x`: input, f32 (`const float*`), shape [rows, cols]"));
+  EXPECT_THAT(user, HasSubstr("rows=64, cols=1000"));
+  EXPECT_THAT(user, HasSubstr("`sm_count` = 2"));
+  EXPECT_THAT(user, HasSubstr("This device is a CPU"));
+  EXPECT_THAT(user, HasSubstr("class Model"));
+  EXPECT_THAT(user, HasSubstr("// BASELINE CODE"));
+  EXPECT_THAT(user, Not(HasSubstr("{{")));
+}
+
+/// The task of a residual network in evaluation mode.
+tasks::Task deep_task() {
+  tasks::Task task = softmax_task();
+  task.torch.emplace();
+  task.bytes = tasks::Expression::parse("4 * rows * cols" + std::string(500, ' ') + " + 1");
+  const auto add = [&](std::string state, std::vector<std::int64_t> extents) {
+    tasks::TensorSpec tensor;
+    for (const std::int64_t extent : extents) {
+      tensor.shape.push_back(tasks::Expression::constant(extent));
+    }
+    tensor.state = state;
+    std::replace(state.begin(), state.end(), '.', '_');
+    tensor.name = state;
+    tensor.is_static = true;
+    task.tensors.push_back(std::move(tensor));
+  };
+  const std::int64_t blocks[] = {3, 4, 6, 3};
+  for (std::int64_t layer = 1; layer <= 4; ++layer) {
+    const std::int64_t width = 32 << layer;
+    for (std::int64_t block = 0; block < blocks[layer - 1]; ++block) {
+      for (std::int64_t part = 1; part <= 3; ++part) {
+        const std::string place = fmt::format("layer{}.{}.", layer, block);
+        const std::int64_t inner = part == 2 ? 3 : 1;
+        const std::int64_t from = part == 1 && block > 0 ? 4 * width : width;
+        const std::int64_t to = part == 3 ? 4 * width : width;
+        add(fmt::format("{}conv{}.weight", place, part), {to, from, inner, inner});
+        for (const char* kind : {"weight", "bias", "running_mean", "running_var"}) {
+          add(fmt::format("{}bn{}.{}", place, part, kind), {to});
+        }
+      }
+    }
+  }
+  return task;
+}
+
+TEST(Prompts, FoldTheParametersOfADeepModule) {
+  tasks::Task task = deep_task();
+  ASSERT_EQ(task.tensors.size(), 242U);
+  const std::string text = prompt_text(context_for(task));
+  for (const char* part :
+       {"`layer2_{0..3}_bn{1,2}_running_{mean,var}` [128]",
+        "`layer3_{1..5}_conv1_weight` [256, 1024, 1, 1]",
+        "f32 (`const float*`), values normally distributed:", "`{0..2}` is a choice of 0, 1 and 2",
+        "over many runs: the parameters and buffers of the module", "\"table\": [64, 64, 128]",
+        "must move at least: 2.56e+05 at the shape below"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+  for (tasks::TensorSpec& tensor : task.tensors) {
+    tensor.is_static = false; // not folded
+  }
+  const std::string in_full = prompt_text(context_for(task));
+  EXPECT_GT(in_full.size(), text.size() + 19000);
+  EXPECT_THAT(text, Not(HasSubstr("more bytes]")));
+  EXPECT_THAT(in_full, Not(HasSubstr("_bn{")));
+}
+
+TEST(Prompts, SayWhichRangesOfAnInputVary) {
+  tasks::Task task = softmax_task();
+  task.tensors[0].generator = {tasks::GeneratorSpec::Kind::Normal, {-2, 2}, {0.5, 2}};
+  EXPECT_THAT(prompt_text(context_for(task)),
+              HasSubstr("values normally distributed, mean from -2 to 2, standard deviation from "
+                        "0.5 to 2, drawn anew for each launch"));
+  task.tensors[0].generator = {tasks::GeneratorSpec::Kind::LogUniform, {-4, -1}, 10};
+  EXPECT_THAT(prompt_text(context_for(task)),
+              HasSubstr("least magnitude from 0.0625 to 0.5, drawn"));
+  task.tensors[0].is_static = true;
+  EXPECT_THAT(prompt_text(context_for(task)), HasSubstr("from 0.0625 to 0.5, drawn once"));
+}
+
+TEST(Prompts, SayWhetherAnIntHoldsAnyIndex) {
+  tasks::Task task = softmax_task();
+  EXPECT_THAT(prompt_text(context_for(task)), HasSubstr("an `int` holds any index"));
+  task.shapes.push_back(shape(tasks::ShapeSet::HeldOut, 50000, 50000, 1e-5));
+  EXPECT_THAT(prompt_text(context_for(task)), HasSubstr("use 64-bit indices"));
+}
+
+TEST(Prompts, ShowAnExampleThatIsAKernelFile) {
+  const tasks::Task task = softmax_task();
+  const ProposalContext context = context_for(task);
+  const std::string system = PromptTemplates().proposal(context)[0].text;
+  const ExtractedKernel example = extract_kernel_file(system, "stop");
+  ASSERT_TRUE(example.text) << example.problem;
+  const auto parsed = tasks::parse_kernel_file(*example.text, "example.cu");
+  EXPECT_TRUE(parsed.warnings.empty()) << to_string(parsed.warnings.front());
+  ASSERT_TRUE(parsed.kernel_file) << to_string(parsed.errors.front());
+  std::vector<Diagnostic> errors;
+  const auto names = tasks::kernel_names(*parsed.kernel_file, task, task.shapes,
+                                         tasks::parameter_choices(parsed.kernel_file->plan, 1)[0],
+                                         context.facts, errors);
+  EXPECT_TRUE(errors.empty()) << to_string(errors.front());
+  EXPECT_THAT(names, testing::ElementsAre("row_total", "divide<4>"));
+}
+
+TEST(Prompts, KeepThePrefixWhileTheTailChanges) {
+  const tasks::Task task = softmax_task();
+  ProposalContext context = context_for(task);
+  const auto first = PromptTemplates().proposal(context);
+  context.best = Attempt{2, "// BEST", correct(1.5)};
+  context.previous = Attempt{3, "// PREVIOUS", failing(tasks::Verdict::Wrong, "row 3")};
+  context.history = {earlier_attempt(2, context.best->evaluation),
+                     earlier_attempt(3, context.previous->evaluation)};
+  const auto later = PromptTemplates().proposal(context);
+  ASSERT_EQ(first.size(), 3U);
+  ASSERT_EQ(later.size(), 4U) << "the best kernel has a message of its own";
+  for (const std::size_t stable : {0U, 1U}) {
+    EXPECT_EQ(first[stable].text, later[stable].text);
+    EXPECT_TRUE(first[stable].end_of_prefix);
+  }
+  EXPECT_FALSE(first[2].end_of_prefix);
+  EXPECT_THAT(later[2].text, HasSubstr("// BEST"));
+  EXPECT_TRUE(later[2].end_of_prefix);
+  EXPECT_THAT(later[3].text, HasSubstr("// PREVIOUS"));
+  EXPECT_FALSE(later[3].end_of_prefix);
+}
+
+TEST(Prompts, NeverShowHiddenSizes) {
+  const tasks::Task task = softmax_task();
+  ProposalContext context = context_for(task);
+  tasks::Evaluation unseen =
+      failing(tasks::Verdict::WrongUnseen, "wrong at rows=7919, cols=6007, eps=0.000271828");
+  unseen.stage = tasks::Stage::Promotion;
+  tasks::CaseResult hidden;
+  hidden.set = tasks::ShapeSet::Promotion;
+  hidden.shape = "rows=7919, cols=6007, eps=0.000271828";
+  hidden.shape_id = "promotion/0";
+  hidden.verdict = tasks::Verdict::Wrong;
+  hidden.detail = "cols=6007";
+  hidden.mismatch = tasks::Mismatch{"y", 7919, 6007 * 7919, 6006, "(row 7918, col 6006)",
+                                    1,   2,    0.1,         9,    "col 6006"};
+  hidden.median_ns = 6007;
+  unseen.cases = {timed_case(1000, 2000), hidden};
+  tasks::Evaluation good = correct(1.5);
+  good.cases.push_back(hidden);
+  context.best = Attempt{2, "// BEST", good};
+  context.previous = Attempt{3, "// PREVIOUS", unseen};
+  context.history = {earlier_attempt(2, context.best->evaluation),
+                     earlier_attempt(3, context.previous->evaluation)};
+  const std::string text = prompt_text(context);
+  for (const char* secret :
+       {"7919", "6007", "7918", "6006", "000271828", "5003", "4001", "000314159", "promotion/0"}) {
+    EXPECT_THAT(text, Not(HasSubstr(secret)));
+  }
+  EXPECT_THAT(text, HasSubstr("fails a hidden shape"));
+  EXPECT_THAT(text, HasSubstr("// PREVIOUS"));
+}
+
+TEST(Prompts, ShowThePreviousAttemptThatTheSearchChose) {
+  const tasks::Task task = softmax_task();
+  ProposalContext context = context_for(task);
+  context.best = Attempt{1, "// BEST", correct(2.0)};
+  context.previous = Attempt{2, "// SLOWER", correct(1.5)};
+  context.history = {earlier_attempt(1, context.best->evaluation),
+                     earlier_attempt(2, context.previous->evaluation)};
+  EXPECT_THAT(prompt_text(context), HasSubstr("// SLOWER"));
+  EXPECT_THAT(prompt_text(context), HasSubstr("Do not repeat an idea that was slower"));
+  context.previous.reset();
+  EXPECT_THAT(prompt_text(context), Not(HasSubstr("// SLOWER")));
+  EXPECT_THAT(prompt_text(context), HasSubstr("clearly slower than the best"));
+}
+
+TEST(Prompts, ShowAKernelOfAnotherTaskExceptInRepairs) {
+  const tasks::Task task = softmax_task();
+  ProposalContext context = context_for(task);
+  EXPECT_THAT(prompt_text(context), Not(HasSubstr("A kernel file of another task")));
+  context.exemplar = tasks::Exemplar{"reduce_sum", "Sum", "// THE OTHER TASK'S KERNEL"};
+  EXPECT_THAT(prompt_text(context), HasSubstr("baseline of `reduce_sum` (Sum)"));
+  EXPECT_THAT(prompt_text(context), HasSubstr("// THE OTHER TASK'S KERNEL"));
+  context.op = "repair";
+  context.parent = Attempt{1, "// BROKEN", correct(1)};
+  EXPECT_THAT(prompt_text(context), Not(HasSubstr("// THE OTHER TASK'S KERNEL")));
+}
+
+TEST(Prompts, ShowTheBestOnceWhenItIsThePreviousToo) {
+  const tasks::Task task = softmax_task();
+  ProposalContext context = context_for(task);
+  context.best = context.previous = Attempt{1, "// BEST", correct(2.0)};
+  const std::string text = prompt_text(context);
+  const std::size_t first = text.find("// BEST");
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_EQ(text.find("// BEST", first + 1), std::string::npos);
+  EXPECT_THAT(text, HasSubstr("is the best kernel so far"));
+}
+
+TEST(Prompts, RepairCompileErrorsButGiveUpOnWrongResultsThatAreNotShown) {
+  const tasks::Task task = softmax_task();
+  ProposalContext context = context_for(task);
+  context.previous =
+      Attempt{2, "// BROKEN", failing(tasks::Verdict::CompileError, "k.cu:3: no 'z'")};
+  context.history = {earlier_attempt(1, failing(tasks::Verdict::Wrong, "row 3")),
+                     earlier_attempt(2, context.previous->evaluation)};
+  EXPECT_THAT(prompt_text(context), HasSubstr("// BROKEN"));
+  EXPECT_THAT(prompt_text(context), HasSubstr("repair the compile errors"));
+  EXPECT_THAT(prompt_text(context), HasSubstr("- attempt 1: wrong: row 3"));
+  context.previous.reset();
+  context.history[1] = earlier_attempt(2, failing(tasks::Verdict::Wrong, "row 4"));
+  EXPECT_THAT(prompt_text(context), Not(HasSubstr("// BROKEN")));
+  EXPECT_THAT(prompt_text(context), HasSubstr("Start again from a kernel that is known"));
+}
+
+TEST(Prompts, AskForJsonWhereRepliesAreStructured) {
+  const tasks::Task task = softmax_task();
+  ProposalContext context = context_for(task);
+  context.structured = true;
+  EXPECT_THAT(PromptTemplates().proposal(context).back().text,
+              HasSubstr("\"kernel_file\" with the complete kernel file"));
+}
+
+TEST(Prompts, TemplatesAreOverriddenFileByFile) {
+  const TemporaryDirectory directory("prompts");
+  std::ofstream(directory.path() / "question_improve.md") << "My question. {{advice}}\n";
+  const tasks::Task task = softmax_task();
+  const auto messages = PromptTemplates(directory.path()).proposal(context_for(task));
+  EXPECT_THAT(messages[2].text, HasSubstr("My question. Write a correct kernel"));
+  EXPECT_THAT(messages[1].text, StartsWith("# Task"));
+  const auto own = own_templates(directory.path());
+  ASSERT_EQ(own.size(), 1U);
+  EXPECT_EQ(own.at("question_improve.md"), sha256_hex("My question. {{advice}}\n"));
+  EXPECT_TRUE(own_templates({}).empty());
+}
+
+TEST(Prompts, CutADetailOfTheHistoryBetweenWords) {
+  const tasks::Task task = softmax_task();
+  ProposalContext context = context_for(task);
+  std::string detail;
+  for (int i = 0; i < 30; ++i) {
+    detail += "elements ";
+  }
+  context.history = {earlier_attempt(1, failing(tasks::Verdict::Wrong, detail))};
+  EXPECT_THAT(prompt_text(context), HasSubstr("elements elements ...\n"));
+}
+
+std::string error_of(const TemporaryDirectory& directory) {
+  try {
+    const PromptTemplates templates(directory.path());
+  } catch (const Error& failure) {
+    return failure.what();
+  }
+  return "no error";
+}
+
+TEST(Prompts, NameTheLineOfAnUnknownPlaceholder) {
+  const TemporaryDirectory directory("prompts");
+  std::ofstream(directory.path() / "question_improve.md")
+      << "{{advice}}\nint a[2][1] = {{1}, {2}};\n{{advise}}\n";
+  EXPECT_THAT(
+      error_of(directory),
+      HasSubstr("question_improve.md:3: unknown placeholder {{advise}}; did you mean 'advice'?"));
+}
+
+TEST(Prompts, RefuseAMisspeltTemplate) {
+  const TemporaryDirectory directory("prompts");
+  std::ofstream(directory.path() / "qestion_seed.md") << "x";
+  EXPECT_THAT(error_of(directory), HasSubstr("did you mean 'question_seed.md'?"));
+}
+
+TEST(Feedback, ShowsTheFirstWrongElementAndThePattern) {
+  tasks::Evaluation evaluation = failing(tasks::Verdict::Wrong, "y is wrong");
+  tasks::CaseResult wrong;
+  wrong.stage = tasks::Stage::Search;
+  wrong.set = tasks::ShapeSet::Search;
+  wrong.shape = "rows=64, cols=1000";
+  wrong.verdict = tasks::Verdict::Wrong;
+  wrong.mismatch = tasks::Mismatch{"y", 24,   64000, 992,   "(row 0, col 992)",
+                                   0,   0.25, 1e-6,  2.5e5, "only the last column tile"};
+  evaluation.cases = {wrong};
+  const std::string text = feedback_text(evaluation, "PyTorch eager");
+  EXPECT_THAT(text, HasSubstr("shape rows=64, cols=1000 (search): wrong"));
+  EXPECT_THAT(text,
+              HasSubstr("24 of 64000 elements of `y` are wrong; the first is element 992 (row 0, "
+                        "col 992): got 0, expected 0.25"));
+  EXPECT_THAT(text, HasSubstr("Pattern: only the last column tile"));
+}
+
+TEST(Feedback, TabulatesTimes) {
+  tasks::Evaluation evaluation = correct(2.0);
+  evaluation.parameters = {{"BLOCK", 128}};
+  const std::string text = feedback_text(evaluation, "PyTorch eager");
+  EXPECT_THAT(text, HasSubstr("Overall: 2.00x the speed of PyTorch eager"));
+  EXPECT_THAT(text, HasSubstr("BLOCK=128"));
+  EXPECT_THAT(text, HasSubstr("| rows=64, cols=1000 | 1 us | 2 us | 2.00x |"));
+}
+
+TEST(Feedback, CapsCompilerMessages) {
+  tasks::Evaluation evaluation =
+      failing(tasks::Verdict::CompileError, "k.cu:3:1: unknown name 'z'");
+  for (int i = 0; i < 1000; ++i) {
+    evaluation.build.log += "k.cu:3:1: error: unknown name 'z'\n";
+  }
+  const std::string text = feedback_text(evaluation, "PyTorch eager");
+  EXPECT_THAT(text, HasSubstr("more bytes]"));
+  EXPECT_LT(text.size(), 6000U);
+}
+
+} // namespace
+} // namespace winnow::agents

@@ -1,0 +1,281 @@
+#include "agents/reply/read_reply.h"
+#include "agents/reply/reply.h"
+#include "agents/reply/reply_text.h"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::agents {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const std::string kPlan =
+    "/*@winnow\n{\"launches\": [{\"kernel\": \"f\", \"grid\": [1], \"block\": "
+    "[1], \"args\": [\"x\"]}]}\n@*/\n";
+const std::string kCode = "__global__ void f(float* x) { x[0] = 1; }\n";
+const std::string kKernel = kPlan + kCode;
+
+std::string fence(const std::string& language, const std::string& text) {
+  return "```" + language + "\n" + text + "```\n";
+}
+
+ExtractedKernel extract(const std::string& reply, const std::string& finish_reason = "stop") {
+  return extract_kernel_file(reply, finish_reason);
+}
+
+TEST(Reply, TakesTheBlockBetweenProse) {
+  for (const char* language : {"cuda", "cpp", "c++", "CUDA", "", "cuda title=\"a.cu\""}) {
+    const auto kernel = extract("Here is why.\n\n" + fence(language, kKernel) + "\nIt is fast.");
+    EXPECT_EQ(kernel.text, kKernel) << language;
+    EXPECT_EQ(kernel.note, "");
+    EXPECT_EQ(kernel.problem, "");
+  }
+}
+
+TEST(Reply, TakesTheKernelFileOfAStructuredReply) {
+  const nlohmann::json reply{{"reasoning", "Wider loads."}, {"kernel_file", kKernel}};
+  EXPECT_EQ(extract(reply.dump()).text, kKernel);
+  const nlohmann::json fenced{{"reasoning", ""}, {"kernel_file", fence("cuda", kKernel)}};
+  EXPECT_EQ(extract(fenced.dump()).text, kKernel) << "models put fences there, too";
+  EXPECT_NE(extract(R"({"reasoning": "no idea", "kernel_file": ""})").problem, "");
+}
+
+TEST(Reply, AcceptsTildesLongFencesAndIndentation) {
+  EXPECT_EQ(extract("~~~cuda\n" + kKernel + "~~~\n").text, kKernel);
+  EXPECT_EQ(extract("````\n" + kKernel + "````\n").text, kKernel);
+  EXPECT_EQ(
+      extract("1. Code:\n   ```cuda\n   /*@winnow {} @*/\n   __global__ void f();\n   ```\n").text,
+      "/*@winnow {} @*/\n__global__ void f();\n");
+}
+
+TEST(Reply, TakesTheOnlyBlockWithAPlan) {
+  const auto kernel = extract(fence("cuda", "float old;\n") + fence("cuda", kKernel) +
+                              fence("bash", "nvcc f.cu\n"));
+  EXPECT_EQ(kernel.text, kKernel);
+  EXPECT_EQ(kernel.note, "took block 2 of 3: only this block has a plan and device code");
+}
+
+TEST(Reply, CountsTheSameFileTwiceAsOne) {
+  EXPECT_EQ(extract(fence("cuda", kKernel) + "Again:\n" + fence("cuda", kKernel)).text, kKernel);
+}
+
+TEST(Reply, RefusesTwoDifferentFiles) {
+  const auto kernel = extract(fence("cuda", kKernel) + fence("cuda", kKernel + "// v2\n"));
+  EXPECT_FALSE(kernel.text);
+  EXPECT_EQ(kernel.problem, "blocks 1, 2 hold 2 different kernel files; send exactly one");
+}
+
+TEST(Reply, JoinsAJsonPlanWithTheCodeBesideIt) {
+  const auto kernel =
+      extract(fence("json", "{\"launches\": []}\n") + "and\n" + fence("cuda", kCode));
+  EXPECT_EQ(kernel.text, "/*@winnow\n{\"launches\": []}\n@*/\n" + kCode);
+  EXPECT_THAT(kernel.note, HasSubstr("joined the plan in block 1 and the device code in block 2"));
+  EXPECT_EQ(extract(fence("cuda", kCode) + fence("", kPlan)).text, kPlan + kCode);
+}
+
+TEST(Reply, DoesNotGuessAmongSeveralPlans) {
+  const auto kernel = extract(fence("json", "{\"launches\": []}\n") +
+                              fence("json", "{\"launches\": [1]}\n") + fence("cuda", kCode));
+  EXPECT_FALSE(kernel.text);
+  EXPECT_THAT(kernel.problem, HasSubstr("there are several launch plans"));
+}
+
+TEST(Reply, SaysHowToWriteAMissingPlan) {
+  const auto kernel = extract(fence("cuda", kCode));
+  EXPECT_FALSE(kernel.text);
+  EXPECT_THAT(kernel.problem, HasSubstr("block 1 has device code, but there is no launch plan"));
+  EXPECT_THAT(kernel.problem, HasSubstr("/*@winnow {\"launches\""));
+}
+
+TEST(Reply, NamesAPlanWithoutCode) {
+  EXPECT_THAT(extract(fence("cuda", kPlan)).problem, HasSubstr("no device code"));
+}
+
+TEST(Reply, SeparatesNestedFences) {
+  const std::string inner = "/*@winnow\n```json\n{\"launches\": []}\n```\n@*/\n";
+  EXPECT_EQ(extract(fence("cuda", inner + kCode)).text,
+            "/*@winnow\n{\"launches\": []}\n@*/\n" + kCode);
+  EXPECT_EQ(extract(fence("markdown", "# Answer\n" + fence("cuda", kKernel))).text, kKernel);
+}
+
+TEST(Reply, ForgivesABlockThatTheNextOneEnds) {
+  const auto kernel =
+      extract("```cuda\nfloat old;\n\nNow the whole file:\n" + fence("cuda", kKernel));
+  EXPECT_EQ(kernel.text, kKernel);
+}
+
+TEST(Reply, TurnsCarriageReturnsIntoLines) {
+  EXPECT_EQ(extract("Hi\r\n```cuda\r\n/*@winnow {} @*/\r\n__global__ void f();\r\n```\r\n").text,
+            "/*@winnow {} @*/\n__global__ void f();\n");
+}
+
+TEST(Reply, ReportsTheTokenLimit) {
+  const std::string cut = "```cuda\n" + kPlan + "__global__ void f(float* x) { x[0] =";
+  const auto kernel = extract(cut, "length");
+  EXPECT_FALSE(kernel.text);
+  EXPECT_THAT(kernel.problem,
+              StartsWith("the reply ends inside a code block: the token limit cut it off;"));
+  EXPECT_THAT(extract(cut, "").problem, HasSubstr("perhaps the token limit cut it off"));
+  EXPECT_THAT(extract("```cuda\n/*@winnow {\"launches\"", "length").problem,
+              HasSubstr("inside the plan comment"));
+  EXPECT_THAT(extract("", "length").problem, HasSubstr("before the answer began"));
+}
+
+TEST(Reply, TakesAnUnclosedButCompleteBlock) {
+  const auto kernel = extract("```cuda\n" + kKernel);
+  EXPECT_EQ(kernel.text, kKernel);
+  EXPECT_THAT(kernel.note, HasSubstr("no closing fence"));
+  EXPECT_FALSE(extract("```cuda\n" + kKernel, "length").text);
+}
+
+TEST(Reply, NamesAnUnclosedPlanComment) {
+  const auto kernel = extract(fence("cuda", "/*@winnow\n{\"launches\": []}\n" + kCode));
+  EXPECT_FALSE(kernel.text);
+  EXPECT_THAT(kernel.problem, HasSubstr("block 1 is never closed"));
+}
+
+TEST(Reply, SkipsThoughts) {
+  const std::string draft = fence("cuda", kKernel + "// draft\n");
+  EXPECT_EQ(extract("<think>\n" + draft + "hm\n</think>\n" + fence("cuda", kKernel)).text, kKernel);
+  EXPECT_EQ(extract("so...\n" + draft + "</think>\n" + fence("cuda", kKernel)).text, kKernel);
+  EXPECT_EQ(extract("<reasoning>x</reasoning>\n" + fence("cuda", kKernel)).text, kKernel);
+  EXPECT_THAT(extract("<think>\nlong", "length").problem, HasSubstr("inside the model's thoughts"));
+}
+
+TEST(Reply, TakesBareText) {
+  const auto kernel = extract("Sure:\n" + kKernel);
+  EXPECT_EQ(kernel.text, kKernel);
+  EXPECT_THAT(kernel.note, HasSubstr("no fenced block"));
+  EXPECT_THAT(extract("I cannot do that.").problem, HasSubstr("no code block in the reply"));
+  EXPECT_THAT(extract(kCode).problem, HasSubstr("no launch plan"));
+}
+
+TEST(Reply, RefusesFiveMegabytes) {
+  const auto kernel = extract(fence("cuda", kKernel + std::string(5U << 20U, '/')));
+  EXPECT_FALSE(kernel.text);
+  EXPECT_THAT(kernel.problem, HasSubstr("5.0 MiB, but Winnow reads at most 4 MiB"));
+}
+
+TEST(Reply, SurvivesVeryManyBlocks) {
+  std::string reply;
+  for (int i = 0; reply.size() < (512U << 10U); ++i) {
+    reply += "```\n__global__ " + std::to_string(i) + "\n```\n";
+  }
+  EXPECT_FALSE(extract(reply).text);
+  while (reply.size() < (1U << 20U)) {
+    reply += "```markdown\n```cuda\n";
+  }
+  EXPECT_FALSE(extract(reply).text);
+}
+
+TEST(Reply, SurvivesBinary) {
+  const std::string binary("\0\xFF\xC3```\0\n```", 10);
+  EXPECT_FALSE(extract(binary).text);
+  std::string with_nul = kKernel;
+  with_nul.insert(with_nul.size() - 2, 1, '\0');
+  const auto kernel = extract(fence("cuda", with_nul));
+  with_nul[with_nul.size() - 3] = ' ';
+  EXPECT_EQ(kernel.text, with_nul);
+  EXPECT_EQ(kernel.note, "replaced NUL bytes");
+  EXPECT_FALSE(extract("").text);
+  EXPECT_FALSE(extract("```").text);
+}
+
+TEST(IdeaOf, IsWhatTheReplySaysBeforeTheKernel) {
+  const auto idea = [](const std::string& reply) { return idea_of(reply, 40); };
+  EXPECT_EQ(idea("DRAM limits it:\n  wider   loads.\n\n```cuda\nx\n```\nMore."),
+            "DRAM limits it: wider loads.");
+  EXPECT_EQ(idea("<think>hm</think>Fewer barriers.\n<<<<<<< SEARCH\nx"), "Fewer barriers.");
+  EXPECT_EQ(idea(R"({"reasoning": "Wider loads.", "kernel_file": "x"})"), "Wider loads.");
+  EXPECT_EQ(idea("```cuda\nx\n```"), "");
+  EXPECT_EQ(idea(""), "");
+  EXPECT_EQ(idea("One two three four five six seven eight nine ten"),
+            "One two three four five six seven ...");
+}
+
+TEST(ReplyParts, HaveTheReasoningApart) {
+  struct Case {
+    const char *reply, *reasoning, *answer;
+  };
+  for (const Case& c : std::initializer_list<Case>{{"plain", "", "plain"},
+                                                   {"<think>\nhm\n</think>\nyes", "hm", "yes"},
+                                                   {"hm</thinking> yes", "hm", "yes"},
+                                                   {"<reasoning>only", "only", ""},
+                                                   {"", "", ""}}) {
+    const ReplyParts parts = split_reply(c.reply);
+    EXPECT_EQ(parts.reasoning, c.reasoning) << c.reply;
+    EXPECT_EQ(parts.answer, c.answer) << c.reply;
+  }
+  const std::string structured = R"({"reasoning": "wider", "kernel_file": "x"})";
+  EXPECT_EQ(split_reply(structured).reasoning, "wider");
+  EXPECT_EQ(split_reply(structured).answer, structured);
+}
+
+/// Of this thread's processor time, in milliseconds: other programs do not count.
+double time_to_read(const std::string& reply) {
+  const auto now_ms = [] {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return 1e3 * static_cast<double>(now.tv_sec) + 1e-6 * static_cast<double>(now.tv_nsec);
+  };
+  double fastest = 1e9;
+  for (int i = 0; i < 2; ++i) {
+    const double start = now_ms();
+    extract_kernel_file(reply, "stop");
+    find_plan(reply);
+    fastest = std::min(fastest, now_ms() - start);
+  }
+  return fastest;
+}
+
+std::string repeated(const std::string& text, std::size_t bytes) {
+  std::string all;
+  while (all.size() < bytes) {
+    all += text;
+  }
+  return all;
+}
+
+// A model or a trainer may send anything, so no text takes more than linear time.
+TEST(ReplyText, IsReadInLinearTime) {
+  const std::string plan = "/*@winnow {} @*/ __global__ void k() {}\n";
+  const std::map<std::string, std::function<std::string(std::size_t)>> kinds{
+      {"spaces before plans",
+       [](std::size_t n) { return std::string(n / 2, ' ') + repeated("@winnow", n / 2); }},
+      {"the same in a block",
+       [](std::size_t n) {
+         return "```\n" + std::string(n / 2, ' ') + repeated("@winnow", n / 2) + "\n```\n";
+       }},
+      {"spaces between plans", [](std::size_t n) { return repeated("@winnow       ", n); }},
+      {"open braces", [&](std::size_t n) { return "```\n" + plan + std::string(n, '{'); }},
+      {"open comments", [&](std::size_t n) { return "```\n" + plan + repeated("/*", n); }},
+      {"quotes", [&](std::size_t n) { return "```\n" + plan + repeated("\"'", n); }},
+      {"fences", [](std::size_t n) { return repeated("```c\nx\n```\n", n); }},
+      {"open fences", [](std::size_t n) { return repeated("```c\n", n); }},
+      {"kernels in fences", [&](std::size_t n) { return repeated("```\n" + plan + "```\n", n); }},
+      {"closing marks", [](std::size_t n) { return repeated("</think>", n); }},
+      {"channels", [](std::size_t n) { return repeated("<|channel|>analysis<|message|>", n); }},
+      {"turns behind a kernel", [&](std::size_t n) { return plan + repeated("<|im_end|>\n", n); }},
+      {"objects", [](std::size_t n) { return repeated("{\"a\":1}", n); }},
+      {"quotes of fences", [](std::size_t n) { return repeated("> ```\n", n); }},
+      {"thoughts", [](std::size_t n) { return repeated("<think></think>", n); }},
+      {"brackets", [](std::size_t n) { return repeated("{\"a\":[", n); }}};
+  for (const auto& [kind, text] : kinds) {
+    constexpr std::size_t kBytes = std::size_t{12} << 10U;
+    const double small = time_to_read(text(kBytes)), large = time_to_read(text(8 * kBytes));
+    // Quadratic time would be 64 times as long.
+    EXPECT_LT(large, 24 * std::max(small, 2.0)) << kind;
+  }
+}
+
+} // namespace
+} // namespace winnow::agents

@@ -1,0 +1,129 @@
+#include "harness/commands/export/exported_candidate.h"
+
+#include "base/error.h"
+#include "base/files.h"
+#include "harness/commands/commands.h"
+#include "harness/named/named_task.h"
+#include "harness/report/terminal.h"
+#include "tasks/plan/tuning/parameter_choices.h"
+#include "tasks/plan/tuning/tuned_file.h"
+
+#include <iostream>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace winnow::harness {
+namespace {
+
+namespace fs = std::filesystem;
+
+tasks::KernelFile parsed_kernel(const store::CandidateRecord& record, const std::string& text) {
+  tasks::KernelFileResult parsed =
+      tasks::parse_kernel_file(text, fmt::format("@{}", record.state.row.id));
+  if (!parsed.kernel_file) {
+    throw UsageError(to_string(parsed.errors.front()),
+                     "export a candidate with a launch plan that has no mistakes");
+  }
+  return std::move(*parsed.kernel_file);
+}
+
+/// The kernel file whose default parameters are those of the evaluation that counts.
+tasks::KernelFile tuned_kernel(const store::CandidateRecord& record) {
+  const tasks::KernelFile file = parsed_kernel(record, record.state.row.text);
+  const auto& best = record.state.best;
+  return best && !best->parameters.empty()
+             ? parsed_kernel(record, tasks::with_default(file, best->parameters))
+             : file;
+}
+
+/// The search shapes for an NVIDIA GPU, or the one with this id.
+std::vector<tasks::Shape> chosen_shapes(const tasks::Task& task, const std::string& id) {
+  const std::vector<tasks::Shape> all = task.shapes_of(tasks::ShapeSet::Search, "cuda");
+  std::vector<tasks::Shape> chosen;
+  std::string known;
+  for (const tasks::Shape& shape : all) {
+    known += fmt::format("{}{} ({})", known.empty() ? "" : ", ", shape.id, to_string(shape));
+    if (id.empty() || shape.id == id) {
+      chosen.push_back(shape);
+    }
+  }
+  if (chosen.empty()) {
+    throw UsageError(
+        fmt::format("task {} has no search shape '{}' for an NVIDIA GPU", task.name, id),
+        "name one of " + known);
+  }
+  return chosen;
+}
+
+std::string title_of(const store::CandidateRecord& record) {
+  const store::CandidateRow& row = record.state.row;
+  return fmt::format("Candidate {} of run {}, by {}, file {}", row.id, record.run_name, row.author,
+                     row.digest.substr(0, 8));
+}
+
+/// The task of today: of the folder that the user names or the store remembers, or of the
+/// catalogue.
+tasks::Task task_of(const store::RunStore& store, const store::CandidateRecord& record,
+                    const std::string& folder) {
+  const std::string& name = record.state.row.task;
+  tasks::Task task = folder.empty() ? task_of_store(store, name, TaskUse::Show)
+                                    : named_task(folder, "", TaskUse::Show);
+  if (task.name != name) {
+    throw UsageError(
+        fmt::format("{} is task {}, but the candidate is of task {}", folder, task.name, name),
+        "name the folder of task " + name);
+  }
+  if (task.digest != record.task_digest) {
+    std::cerr << "warning: the task " << name
+              << " has changed since the candidate was judged: the files have the task of today\n";
+  }
+  return task;
+}
+
+} // namespace
+
+tasks::HostProgram ExportedCandidate::program() const {
+  return {file,   task,  tasks::choice_with(file.plan, {}).value_or(tasks::ParameterChoice{}),
+          shapes, title, architecture,
+          facts};
+}
+
+ExportedCandidate exported_candidate(const ExportOptions& options) {
+  const store::RunStore store(find_store(options.store), store::RunStore::Mode::ReadOnly);
+  const store::CandidateRecord record =
+      store.candidate_record(store.candidate_named(options.candidate));
+  tasks::Task task = task_of(store, record, options.task);
+  std::vector<tasks::Shape> shapes = chosen_shapes(task, options.shape);
+  const store::CandidateRow& row = record.state.row;
+  return {std::move(task),
+          tuned_kernel(record),
+          std::move(shapes),
+          title_of(record),
+          record.state.best ? record.state.best->build.architecture : std::string(),
+          row.author,
+          fmt::format("winnow_{}_{}", row.id, row.digest.substr(0, 8)),
+          record.device_facts};
+}
+
+void write_new(const fs::path& path, const std::string& text) {
+  if (fs::exists(path)) {
+    throw UsageError(path.string() + " exists already", "remove the file, or name another folder");
+  }
+  write_file_atomic(path, text, Readers::Owner);
+  std::cout << "wrote " << path.string() << '\n';
+}
+
+void add_export_options(CLI::App& command, ExportOptions& options) {
+  command
+      .add_option("ID", options.candidate,
+                  "number of a candidate, or the first 4 or more digits of its file's digest")
+      ->required();
+  command.add_option(
+      "--task", options.task,
+      "folder of the candidate's task (default: the folder that the store remembers, else the "
+      "catalogue)");
+  command.add_option("--store", options.store, kStoreHelp);
+}
+
+} // namespace winnow::harness

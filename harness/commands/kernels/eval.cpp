@@ -1,0 +1,234 @@
+#include "base/digest.h"
+#include "base/error.h"
+#include "evaluators/evaluation/compile_only.h"
+#include "evaluators/evaluation/ordered_results.h"
+#include "harness/commands/commands.h"
+#include "harness/commands/judging.h"
+#include "harness/commands/kernels/kernel_text.h"
+#include "harness/commands/own_kernels.h"
+#include "harness/config/config.h"
+#include "harness/exit/interrupt.h"
+#include "harness/machine/machine.h"
+#include "harness/named/named_task.h"
+#include "harness/report/activity.h"
+#include "harness/report/eval_printer.h"
+#include "search/outcome.h"
+
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace winnow::harness {
+namespace {
+
+struct EvalCommand {
+  std::string task;
+  std::vector<std::string> files;
+  std::string store; ///< empty: nothing is stored
+  std::string as;
+  std::string architecture;
+  JudgingOptions judging;
+  bool no_promotion = false;
+  bool no_check = false;
+  bool no_timing = false;
+  bool no_reuse = false;
+  bool compile_only = false;
+  bool json = false;
+};
+
+evaluators::EvaluationOptions resolved_options(const EvalCommand& command) {
+  evaluators::EvaluationOptions options = resolved(command.judging);
+  options.promotion = !command.no_promotion;
+  options.check = !command.no_check;
+  options.timing = !command.no_timing;
+  options.reuse = !command.no_reuse && command.store.empty();
+  return options;
+}
+
+// Number of files that are queued or judged at the same time. Enough to keep all devices and
+// compilers busy; a limit, so that thousands of files need no more memory.
+constexpr std::size_t kFilesAtOnce = 256;
+
+void judge_files(const EvalCommand& command, CommandStore& store, const tasks::Task& task,
+                 const evaluators::Protocol& protocol, const evaluators::DevicePool& devices,
+                 Interrupt& interrupt, Activity& activity, EvalPrinter& printer, OwnKernels* own) {
+  evaluators::OrderedResults results;
+  const auto evaluations = devices.evaluations(
+      [&](evaluators::EvaluationResult result) { results.put(std::move(result)); });
+  evaluators::EvaluationRequest request;
+  request.task = std::make_shared<const tasks::Task>(task);
+  request.protocol = protocol;
+  const OnInterrupt stop(interrupt, [&] { results.interrupt(); });
+  const std::vector<std::string>& files = command.files;
+  std::vector<std::string> names, digests, texts;
+  std::size_t added = 0;
+  for (std::size_t printed = 0; printed < files.size(); ++printed) {
+    for (; added < std::min(files.size(), printed + kFilesAtOnce); ++added) {
+      KernelText kernel = read_kernel(files[added], store, task.name);
+      request.text = std::move(kernel.text);
+      request.file_name = kernel.name;
+      names.push_back(kernel.name);
+      request.choices.clear();
+      if (!kernel.parameters.empty()) {
+        request.choices = {std::move(kernel.parameters)};
+      }
+      request.id = evaluators::request_id(request, static_cast<std::int64_t>(added));
+      digests.push_back(sha256_hex(request.text));
+      texts.push_back(own == nullptr ? std::string() : request.text);
+      results.expect(request.id);
+      evaluations->submit(request);
+    }
+    std::optional<evaluators::EvaluationResult> result = results.next();
+    if (!result) {
+      break;
+    }
+    for (tasks::Evaluation& evaluation : result->evaluations) {
+      evaluation.promoted = search::may_lead(search::outcome_of(evaluation, ""), nullptr);
+    }
+    activity.away([&] {
+      printer.add(names[printed], digests[printed], *result);
+      if (own != nullptr && !result->evaluations.empty()) {
+        std::cerr << own->keep(names[printed], texts[printed], result->evaluations.front()) << '\n';
+        texts[printed].clear();
+      }
+      std::cout << std::flush;
+    });
+    activity.count(fmt::format("{}/{} judged", printed + 1, files.size()));
+  }
+  evaluations->stop();
+}
+
+/// What a board shows must have been judged in full.
+void check_storable(const EvalCommand& command) {
+  if (command.store.empty() && !command.as.empty()) {
+    throw UsageError("--as works only with --store FILE");
+  }
+  const bool is_partial = command.no_promotion || command.no_check || command.no_timing ||
+                          command.compile_only || command.judging.evaluation.seed.has_value();
+  if (!command.store.empty() && is_partial) {
+    throw UsageError("--store needs a full evaluation with new inputs",
+                     "remove --no-promotion, --no-check, --no-timing, --compile-only and --seed");
+  }
+}
+
+ExitCode compile_files(const EvalCommand& command, CommandStore& store, const tasks::Task& task) {
+  const evaluators::EvaluationOptions options = resolved_options(command);
+  const std::string kind = options.device == "best" ? "cuda" : options.device;
+  if (kind != "cuda" && kind != "hip") {
+    throw UsageError("--compile-only works only with --device cuda or hip, not with " + kind);
+  }
+  const std::string fallback = kind == "hip" ? "gfx90a" : "sm_90a";
+  EvalPrinter printer(std::cout, task.name, command.json, command.files.size(),
+                      tasks::speedup_versus(task.baseline));
+  bool all_compile = true;
+  for (const std::string& file : command.files) {
+    const KernelText kernel = read_kernel(file, store, task.name);
+    const tasks::Evaluation evaluation = evaluators::compile_only(
+        task, kernel.text, kernel.name, kind,
+        command.architecture.empty() ? fallback : command.architecture, options);
+    all_compile = all_compile && evaluation.verdict == tasks::Verdict::NotJudged;
+    evaluators::EvaluationResult result;
+    result.evaluations = {evaluation};
+    printer.add(kernel.name, sha256_hex(kernel.text), result);
+  }
+  return all_compile ? ExitCode::Done : ExitCode::NotCorrect;
+}
+
+ExitCode eval(const EvalCommand& command) {
+  Interrupt interrupt; // before any other thread starts
+  check_storable(command);
+  CommandStore store(command.store, CommandStore::Use::Keep);
+  const tasks::Task task = named_task(command.task, store);
+  check_kernels(command.files, store, task.name); // before other files are judged
+  if (command.compile_only) {
+    return compile_files(command, store, task);
+  }
+  if (!command.architecture.empty()) {
+    throw UsageError("--arch works only with --compile-only",
+                     "remove --arch: Winnow compiles for the device that runs the kernels");
+  }
+  const auto start = std::chrono::steady_clock::now();
+  EvalPrinter printer(std::cout, task.name, command.json, command.files.size(),
+                      tasks::speedup_versus(task.baseline));
+  std::optional<Activity> activity(std::in_place);
+  evaluators::EvaluationOptions options = resolved_options(command);
+  options.waiting = activity->listener();
+  const auto opened = open_devices(command.judging, options);
+  const evaluators::DevicePool& devices = *opened;
+  std::optional<OwnKernels> own;
+  if (store.keeps()) {
+    own.emplace(store, command.as.empty() ? kOwnKernelsRun : command.as, task,
+                environment_of(devices));
+  }
+  judge_files(command, store, task, options, devices, interrupt, *activity, printer,
+              own ? &*own : nullptr);
+  activity.reset();
+  if (interrupt.interrupted()) {
+    std::cerr << "interrupted\n";
+    return ExitCode::Interrupted;
+  }
+  if (devices.first().kind != "cpu" || !command.judging.broker.url.empty()) {
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    std::cerr << devices.account(command.files.size(), seconds.count());
+  }
+  return printer.finish();
+}
+
+void add_options(CLI::App& sub, EvalCommand& command) {
+  sub.add_option("TASK", command.task, "name, category/name or folder of the task")->required();
+  sub.add_option("FILE", command.files,
+                 std::string("kernel files: device code with a launch plan, at most 1 MiB each") +
+                     kOrCandidate)
+      ->required();
+  sub.add_option("--store", command.store,
+                 "put the kernels on the board of this SQLite file, as a person's, and look @ID up "
+                 "there (default: store nothing, and look @ID up where `winnow leaderboard` does)");
+  sub.add_option("--as", command.as,
+                 "name of the run that keeps the kernels in the store (default: person)");
+  add_judging_options(sub, command.judging,
+                      "best, cpu, cuda, hip, or a list such as cuda:0,cuda:1");
+  sub.add_flag("--compile-only", command.compile_only,
+               "compile for a GPU that this machine need not have, show the resources of the "
+               "kernels, run nothing");
+  sub.add_option("--arch", command.architecture,
+                 "architecture for --compile-only: sm_90a (default for cuda), gfx90a (hip), ...");
+  sub.add_option("--tiny-seeds", command.judging.evaluation.tiny_seeds,
+                 "sets of inputs for each tiny shape")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  sub.add_flag("--no-promotion", command.no_promotion, "skip the hidden shapes");
+  sub.add_flag("--no-check", command.no_check,
+               "skip check mode, which looks for data races and similar mistakes");
+  sub.add_flag("--no-timing", command.no_timing, "judge only the answers: no times, no speedup");
+  sub.add_flag(
+      "--no-reuse", command.no_reuse,
+      "judge each file, even if its GPU machine code and launches equal those of an earlier file");
+  add_time_budget(sub, command.judging.time_budget, "150ms on the cpu, 20ms on a GPU");
+  sub.add_option(
+      "--precheck-cmd", command.judging.evaluation.precheck,
+      "shell command that reads each kernel file from stdin and prints a JSON object with "
+      "should_filter; Winnow does not run a kernel if the command refuses the file or fails");
+  sub.add_flag("--json", command.json,
+               "one JSON document, schema winnow.evaluation, version 3; for several files an array "
+               "of documents");
+}
+
+} // namespace
+
+void add_eval(CLI::App& app, Action& chosen) {
+  auto command = std::make_shared<EvalCommand>();
+  CLI::App* sub = app.add_subcommand(
+      "eval", "Judge kernel files: compile them, check their answers, time them, "
+              "and check their answers on hidden shapes");
+  add_options(*sub, *command);
+  sub->callback([command, &chosen] { chosen = [command] { return eval(*command); }; });
+}
+
+} // namespace winnow::harness

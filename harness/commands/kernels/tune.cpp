@@ -1,0 +1,193 @@
+#include "base/digest.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "harness/commands/commands.h"
+#include "harness/commands/judging.h"
+#include "harness/commands/kernels/kernel_text.h"
+#include "harness/exit/interrupt.h"
+#include "harness/named/named_task.h"
+#include "harness/report/activity.h"
+#include "harness/report/tuning_report.h"
+#include "tasks/plan/tuning/parameter_choices.h"
+#include "tasks/plan/tuning/tuned_file.h"
+
+#include <filesystem>
+#include <iostream>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct TuneCommand {
+  std::string task, file, output, store;
+  std::size_t max_variants = 256;
+  double seconds = 60;
+  JudgingOptions judging;
+  bool json = false;
+};
+
+tasks::KernelFile parsed_file(const TuneCommand& command, const std::string& text) {
+  tasks::KernelFileResult parsed = tasks::parse_kernel_file(text, command.file);
+  if (!parsed.kernel_file) {
+    throw UsageError(to_string(parsed.errors.front()), "correct the kernel file");
+  }
+  return std::move(*parsed.kernel_file);
+}
+
+std::vector<tasks::ParameterChoice> choices_of(const TuneCommand& command,
+                                               const tasks::KernelFile& file) {
+  try {
+    auto choices = tasks::parameter_choices(file.plan, command.max_variants);
+    if (!choices.empty()) {
+      return choices;
+    }
+  } catch (const tasks::ExpressionError& error) {
+    throw UsageError(command.file + ": where: " + error.what(), "correct the kernel file");
+  }
+  throw UsageError(command.file + ": no choice of parameters satisfies every `where`",
+                   "relax `where`, or add values to `params`");
+}
+
+fs::path output_of(const TuneCommand& command) {
+  return command.output.empty() ? fs::path(stem_of(command.file) + ".tuned.cu")
+                                : fs::path(command.output);
+}
+
+/// The file whose default is the best choice or, if that is faster, that chooses by shape.
+std::string tuned_text(const tasks::KernelFile& file, TuningRequest tuning,
+                       evaluators::OneByOne& evaluations, TuningReport& report) {
+  const tasks::Task& task = *tuning.request.task;
+  const tasks::ParameterChoice& best = report.family.best().parameters;
+  const std::string with_best = tasks::with_default(file, best);
+  const auto by_shape = best_by_shape(report.family.trials);
+  if (by_shape.empty()) {
+    return with_best;
+  }
+  std::vector<tasks::ShapeWinner> winners;
+  const std::vector<tasks::Shape> shapes =
+      task.shapes_of(tasks::ShapeSet::Search, report.family.best().device);
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    winners.push_back({shapes[i], by_shape.at(i)});
+  }
+  std::string why_not;
+  const auto dispatching = tasks::with_dispatch(file, task, winners, why_not);
+  if (!dispatching) {
+    report.dispatch =
+        "the shapes have different best choices, but the file cannot choose by shape: " + why_not;
+    return with_best;
+  }
+  tuning.request.text = *dispatching;
+  tuning.request.protocol.time_budget = tuning.race_budget;
+  tuning.request.incumbent = evaluators::KernelToBeat{file.text, best};
+  const tasks::Evaluation evaluation = evaluation_of(evaluations.evaluate(tuning.request));
+  const bool is_faster = evaluation.race && evaluation.race->verdict == "faster" &&
+                         evaluation.verdict == tasks::Verdict::Correct;
+  report.dispatch =
+      is_faster ? fmt::format(
+                      "choosing by shape is {:.3f}x as fast as one choice: {:.3f} to {:.3f} (99 %)",
+                      evaluation.race->ratio.value(), evaluation.race->bounds.low,
+                      evaluation.race->bounds.high)
+                : "the shapes have different best choices, but a file that chooses by shape won no "
+                  "race";
+  return is_faster ? *dispatching : with_best;
+}
+
+ExitCode tune(TuneCommand command) {
+  Interrupt interrupt; // before any other thread starts
+  CommandStore store(command.store);
+  const tasks::Task task = named_task(command.task, store);
+  const KernelText read = read_kernel(command.file, store, task.name);
+  command.file = read.name;
+  const std::string& text = read.text;
+  const tasks::KernelFile file = parsed_file(command, text);
+  TuningRequest tuning;
+  tuning.choices = choices_of(command, file);
+  tuning.most_seconds = command.seconds;
+  std::optional<Activity> activity(std::in_place);
+  evaluators::EvaluationOptions options = resolved(command.judging);
+  options.waiting = activity->listener();
+  const auto opened = open_devices(command.judging, options);
+  const evaluators::DevicePool& devices = *opened;
+  evaluators::OneByOne evaluations(devices.factory());
+  tuning.request.task = std::make_shared<const tasks::Task>(task);
+  tuning.request.text = text;
+  tuning.request.file_name = command.file;
+  tuning.request.protocol = options;
+  tuning.race_budget =
+      options.time_budget.count() > 0 ? options.time_budget : race_budget(devices.first().kind);
+  const OnInterrupt stop(interrupt, [&] { evaluations.interrupt(); });
+  double busy_before = 0, busy = 0;
+  auto family = tune_family(tuning, evaluations, [&](std::size_t tried, std::size_t all) {
+    const double now = devices.statistics().run_seconds;
+    busy_before = tried == 0 ? now : busy_before;
+    busy = (now - busy_before) / static_cast<double>(devices.size());
+    activity->count(fmt::format("{}/{} choices tried", tried, all));
+  });
+  if (!family || interrupt.interrupted()) {
+    activity.reset();
+    std::cerr << "interrupted\n";
+    return ExitCode::Interrupted;
+  }
+  TuningReport report{task.name, command.file, sha256_hex(text), {}, std::move(*family), 0, {}, {}};
+  report.speedup_versus = tasks::speedup_versus(task.baseline);
+  for (const tasks::Shape& shape : task.shapes_of(tasks::ShapeSet::Search, devices.first().kind)) {
+    report.shapes.push_back(to_string(shape));
+  }
+  if (!command.judging.broker.url.empty()) { // what the workers say
+    busy = report.family.device_seconds / static_cast<double>(devices.size());
+  }
+  report.busy_share = report.family.seconds > 0 ? busy / report.family.seconds : 0;
+  const bool is_correct = report.family.of_default.verdict == tasks::Verdict::Correct;
+  if (is_correct) {
+    const fs::path path = output_of(command);
+    write_file_atomic(path, tuned_text(file, tuning, evaluations, report));
+    report.tuned_file = path.string();
+  }
+  activity.reset();
+  const nlohmann::json document = tuning_json(report);
+  std::cout << (command.json ? document.dump(2) + '\n' : tuning_text(document));
+  return is_correct ? ExitCode::Done : ExitCode::NotCorrect;
+}
+
+void add_options(CLI::App& sub, TuneCommand& command) {
+  sub.add_option("TASK", command.task, "name, category/name or folder of the task")->required();
+  sub.add_option("FILE", command.file, std::string("a kernel file with parameters") + kOrCandidate)
+      ->required();
+  add_store_of_kernels(sub, command.store);
+  sub.add_option("-o,--output", command.output,
+                 "path of the tuned file; default: NAME.tuned.cu or candidate-ID.tuned.cu in the "
+                 "current folder");
+  sub.add_option(
+         "--max-variants", command.max_variants,
+         "number of parameter choices to choose from; of more choices Winnow takes a sample")
+      ->check(CLI::Range(2, 10'000))
+      ->capture_default_str();
+  sub.add_option("--seconds", command.seconds,
+                 "begin no further round of trials after so many seconds of the device")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  add_judging_options(sub, command.judging,
+                      "best, cpu, cuda, hip, or a list such as cuda:0,cuda:1");
+  add_time_budget(sub, command.judging.time_budget,
+                  "150ms on the cpu, 20ms on a GPU; for the race at the end 1s and 300ms");
+  sub.add_flag("--json", command.json, "one JSON document, schema winnow.tuning, version 1");
+}
+
+} // namespace
+
+void add_tune(CLI::App& app, Action& chosen) {
+  auto command = std::make_shared<TuneCommand>();
+  CLI::App* sub = app.add_subcommand(
+      "tune", "Find the best values of a kernel file's parameters, and write the file with these "
+              "values (exit code 10: the kernel is not correct)");
+  add_options(*sub, *command);
+  sub->callback([command, &chosen] { chosen = [command] { return tune(*command); }; });
+}
+
+} // namespace winnow::harness

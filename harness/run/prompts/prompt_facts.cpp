@@ -1,0 +1,180 @@
+#include "harness/run/prompts/prompt_facts.h"
+
+#include "base/text.h"
+#include "evaluators/evaluation/profile.h"
+#include "evaluators/timing/physical_floor.h"
+#include "search/outcome.h"
+#include "search/response_surface.h"
+#include "tasks/known_limit.h"
+#include "tasks/plan/kernel_file.h"
+#include "tasks/plan/tuning/parameter_choices.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness {
+namespace {
+
+using evaluators::ProfiledShape;
+using evaluators::TaskWork;
+using tasks::Precision;
+
+constexpr double kNsPerSecond = 1e9;
+
+/// Compute capability * 10; 0 if the device is no NVIDIA GPU.
+int capability_of(const tasks::DeviceFacts& facts) {
+  constexpr std::string_view kNvidia = "sm_";
+  int number = 0;
+  if (facts.architecture.starts_with(kNvidia)) {
+    const char* const text = facts.architecture.data();
+    std::from_chars(text + kNvidia.size(), text + facts.architecture.size(), number);
+  }
+  return number;
+}
+
+/// Tensor operations per second, by the same table that refuses implausible times.
+double tensor_peak(const tasks::DeviceFacts& facts, Precision precision) {
+  TaskWork work;
+  work.operations = 1e12;
+  work.precision = precision;
+  return work.operations / evaluators::physical_floor(work, facts, std::nullopt).arithmetic_ns *
+         kNsPerSecond;
+}
+
+/// The rates of an NVIDIA GPU at its highest rated clock.
+void add_peaks(agents::ProposalContext& context) {
+  const tasks::DeviceFacts& facts = context.facts;
+  const int capability = capability_of(facts);
+  if (capability < 75 || facts.clock_mhz <= 0) {
+    return;
+  }
+  constexpr double kOperationsOfAnFma = 2;
+  const double lanes = capability <= 80 ? 64 : 128; // f32 units of a multiprocessor
+  const double of_16_bits = tensor_peak(facts, Precision::F16);
+  context.ceilings.push_back(
+      {"peak of f32 operations outside of the tensor cores",
+       kOperationsOfAnFma * lanes * static_cast<double>(facts.sm_count) * facts.clock_mhz * 1e6,
+       "op/s"});
+  if (capability >= 80) {
+    context.ceilings.push_back({"peak of TF32 tensor operations", of_16_bits / 2, "op/s"});
+  }
+  context.ceilings.push_back({"peak of 16-bit tensor operations", of_16_bits, "op/s"});
+  context.ceilings.push_back(
+      {"peak of 8-bit tensor operations", tensor_peak(facts, Precision::Int), "op/s"});
+}
+
+/// Measured values that a profile holds.
+void add_measured(const profiling::SpeedOfLight& speed, agents::ProposalContext& context) {
+  const double launch_ns = speed.launch_ns.value_or(0);
+  if (speed.copy_ns && *speed.copy_ns > launch_ns) {
+    context.ceilings.push_back({fmt::format("a plain copy ({}), measured", speed.copy_level),
+                                speed.bytes / (*speed.copy_ns - launch_ns) * kNsPerSecond, "B/s"});
+  }
+  if (speed.rate_ns && *speed.rate_ns > launch_ns) {
+    context.ceilings.push_back({fmt::format("{} operations, measured", speed.rate_kind),
+                                speed.operations / (*speed.rate_ns - launch_ns) * kNsPerSecond,
+                                "op/s"});
+  }
+  if (speed.launch_ns) {
+    context.ceilings.push_back({"an empty launch, measured", launch_ns, "ns"});
+  }
+}
+
+agents::ShapeBound bound_of(const tasks::Shape& shape, const agents::ProposalContext& context,
+                            const std::vector<ProfiledShape>& profile) {
+  const auto found = std::find_if(profile.begin(), profile.end(),
+                                  [&](const auto& one) { return one.shape_id == shape.id; });
+  if (found != profile.end() && found->shape.speed_of_light) {
+    const profiling::SpeedOfLight& speed = *found->shape.speed_of_light;
+    return {to_string(shape), speed.least_ns, speed.bound, profiling::measured_text(speed)};
+  }
+  const evaluators::PhysicalFloor floor = evaluators::physical_floor(
+      evaluators::stated_work(*context.task, shape), context.facts, std::nullopt);
+  return {to_string(shape), floor.ns(),
+          floor.memory_ns >= floor.arithmetic_ns ? floor.memory_peak : floor.arithmetic_peak, ""};
+}
+
+std::string launch_line(const ProfiledShape& profiled) {
+  const evaluators::LaunchFacts& launch = profiled.launch;
+  std::string line = fmt::format(
+      "{}: launches of a run: {}; the largest is {}, with {:.0f} blocks of {:.0f} threads",
+      profiled.shape.shape, launch.launches, launch.kernel, launch.blocks,
+      launch.threads_per_block);
+  if (launch.registers) {
+    line += fmt::format(", {} registers a thread", *launch.registers);
+  }
+  if (launch.shared_bytes) {
+    line += fmt::format(", {:.1f} KiB shared memory a block", *launch.shared_bytes / 1024);
+  }
+  if (launch.blocks_per_multiprocessor) {
+    line += fmt::format("; resident blocks an SM: {:.0f}", *launch.blocks_per_multiprocessor);
+  }
+  return line + "\n";
+}
+
+} // namespace
+
+std::string launch_lines(const tasks::Evaluation& evaluation) {
+  constexpr std::size_t kMostShapes = 8;
+  std::string lines;
+  std::size_t shown = 0;
+  for (const ProfiledShape& profiled : evaluators::profile_of(evaluation)) {
+    if (!profiled.launch.kernel.empty() && shown < kMostShapes) {
+      lines += launch_line(profiled);
+      ++shown;
+    }
+  }
+  return lines;
+}
+
+std::string surface_text(const std::vector<tasks::Evaluation>& trials, const std::string& text) {
+  std::map<tasks::ParameterChoice, search::Trial> newest;
+  std::vector<std::string> shapes;
+  for (const tasks::Evaluation& trial : trials) {
+    newest[trial.parameters] = search::trial_of(trial);
+    if (shapes.empty()) {
+      for (const tasks::CaseResult& timed : trial.cases) {
+        shapes.push_back(timed.shape);
+      }
+    }
+  }
+  if (shapes.empty()) {
+    return {};
+  }
+  const tasks::KernelFileResult parsed = tasks::parse_kernel_file(text, "candidate.cu");
+  if (!parsed.kernel_file) {
+    return {};
+  }
+  search::Trial of_default{tasks::parameter_choices(parsed.kernel_file->plan, 1).front()};
+  of_default.speeds.assign(shapes.size(), 1);
+  std::vector<search::Trial> all{of_default};
+  for (auto& [choice, trial] : newest) {
+    all.push_back(std::move(trial));
+  }
+  return join(search::surface_lines(search::response_surface(all, std::move(shapes))), "\n");
+}
+
+void add_prompt_facts(agents::ProposalContext& context) {
+  if (!tasks::why_no_limit(context.device).empty()) {
+    return;
+  }
+  const std::vector<ProfiledShape> profile =
+      context.baseline ? evaluators::profile_of(context.baseline->evaluation)
+                       : std::vector<ProfiledShape>{};
+  for (const tasks::Shape& shape :
+       context.task->shapes_of(tasks::ShapeSet::Search, context.device)) {
+    context.bounds.push_back(bound_of(shape, context, profile));
+  }
+  add_peaks(context);
+  const auto measured = std::find_if(profile.begin(), profile.end(), [](const auto& one) {
+    return one.shape.speed_of_light.has_value();
+  });
+  if (measured != profile.end()) {
+    add_measured(*measured->shape.speed_of_light, context);
+  }
+}
+
+} // namespace winnow::harness

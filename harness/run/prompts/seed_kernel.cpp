@@ -1,0 +1,30 @@
+#include "harness/run/prompts/seed_kernel.h"
+
+#include "base/files.h"
+#include "base/text.h"
+#include "tasks/plan/kernel_file.h"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+namespace winnow::harness {
+
+std::string lasting_seed(const std::string& seed, const store::RunStore& store,
+                         const std::string& task) {
+  return seed.starts_with('@') ? fmt::format("@{}", store.candidate_of_task(seed, task).row.id)
+                               : seed;
+}
+
+std::string seed_name(const std::string& seed) {
+  return to_valid_utf8(seed.starts_with('@') ? seed
+                                             : std::filesystem::path(seed).filename().string());
+}
+
+std::string seed_text(const std::string& seed, const store::RunStore& store,
+                      const std::string& task) {
+  return seed.starts_with('@') ? store.candidate_of_task(seed, task).row.text
+                               : read_file(seed, tasks::kMaxKernelFileBytes);
+}
+
+} // namespace winnow::harness

@@ -1,0 +1,270 @@
+#include "harness/run/state/journal.h"
+
+#include "base/text.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness {
+
+Journal::Journal(store::RunStore& store, store::RowId run, std::function<void()> after_write)
+    : store_(store), run_(run), after_write_(std::move(after_write)) {}
+
+void Journal::written() const {
+  if (after_write_) {
+    after_write_();
+  }
+}
+
+store::RowId Journal::add_task(const tasks::Task& task) {
+  const store::RowId row = store_.add_task(task);
+  written();
+  return row;
+}
+
+store::RowId Journal::begin_call(store::RowId task, const agents::ModelRequest& request,
+                                 std::string_view endpoint,
+                                 const std::optional<store::CallReservation>& reserved) {
+  const store::RowId row = store_.begin_call(run_, task, request.key, endpoint, request.model,
+                                             request_json(request), reserved);
+  written();
+  return row;
+}
+
+void Journal::set_reservation(store::RowId call,
+                              const std::optional<store::CallReservation>& reserved) {
+  store_.set_reservation(call, reserved);
+  written();
+}
+
+void Journal::end_unanswered(store::RowId call,
+                             const std::optional<store::CallReservation>& measured,
+                             const agents::EstimatedCost& estimated) {
+  transaction([&] {
+    store_.set_reservation(call, measured);
+    store_.add_lost(call, {estimated.requests, estimated.tokens, estimated.dollars});
+  });
+}
+
+std::optional<agents::ModelReply> Journal::recorded_reply(store::RowId call) const {
+  const std::optional<store::ModelCallRow> row = store_.find_reply(call);
+  if (!row) {
+    return std::nullopt;
+  }
+  agents::ModelReply reply = reply_from_row(*row);
+  reply.served_from = row->id;
+  reply.dollars = 0;
+  reply.price.reset();
+  reply.seconds = 0;
+  reply.first_token_seconds.reset();
+  return reply;
+}
+
+void Journal::finish_call(store::RowId call, const agents::ModelRequest& request,
+                          std::string_view endpoint, const agents::ModelReply& reply) {
+  store::ModelCallRow row;
+  row.id = call;
+  row.key = request.key;
+  row.endpoint = endpoint;
+  row.model = reply.model.empty() ? request.model : reply.model;
+  row.reply = reply.text;
+  row.status = "ok";
+  row.finish_reason = reply.finish_reason;
+  row.prompt_tokens = reply.usage.prompt_tokens;
+  row.cached_tokens = reply.usage.cached_tokens;
+  row.completion_tokens = reply.usage.completion_tokens;
+  row.reasoning_tokens = reply.usage.reasoning_tokens;
+  row.cache_write_tokens = reply.usage.cache_write_tokens;
+  row.dollars = reply.dollars;
+  row.price = reply.price ? agents::price_json(*reply.price).dump() : "";
+  row.seconds = reply.seconds;
+  row.first_token_seconds = reply.first_token_seconds;
+  row.request_id = reply.request_id;
+  row.attempts = reply.attempts;
+  row.repaired = reply.repaired;
+  row.served_from = reply.served_from;
+  const agents::EstimatedCost estimated = reply.served_from
+                                              ? agents::EstimatedCost()
+                                              : reply.estimated.value_or(agents::EstimatedCost());
+  transaction([&] {
+    store_.finish_call(call, row);
+    store_.add_lost(call, {estimated.requests, estimated.tokens, estimated.dollars});
+  });
+}
+
+store::RowId Journal::add_candidate(store::RowId task, const store::CandidateRow& candidate) {
+  const store::RowId row = store_.add_candidate(run_, task, candidate);
+  written();
+  return row;
+}
+
+void Journal::add_evaluations(store::RowId candidate,
+                              const std::vector<tasks::Evaluation>& evaluations,
+                              std::string_view request) {
+  store_.add_evaluations(candidate, evaluations, request);
+  written();
+}
+
+void Journal::add_trials(store::RowId candidate, const std::vector<tasks::Evaluation>& trials,
+                         std::string_view request, int turns) {
+  store_.add_trials(candidate, trials, request, turns);
+  written();
+}
+
+void Journal::supersede_evaluation(store::RowId candidate, const tasks::Evaluation& evaluation,
+                                   std::string_view request) {
+  store_.supersede_evaluation(candidate, evaluation, request);
+  written();
+}
+
+std::vector<store::CountingEvaluation> Journal::withdraw_evaluations(const std::string& worker,
+                                                                     tasks::Evaluation gap) {
+  auto withdrawn = store::withdraw_evaluations(store_, run_, worker, std::move(gap));
+  written();
+  return withdrawn;
+}
+
+void Journal::add_advice(const store::AdviceRow& advice) {
+  store_.add_advice(run_, advice);
+  written();
+}
+
+void Journal::add_advice_scores(std::string_view key,
+                                const std::vector<store::AdviceScore>& scores) {
+  store_.add_advice_scores(run_, key, scores);
+  written();
+}
+
+void Journal::add_forecast_score(std::string_view key, const store::ForecastRow& score) {
+  store_.add_forecast_score(run_, key, score);
+  written();
+}
+
+void Journal::add_prompt_arm(store::RowId candidate, std::string_view variant, bool memory,
+                             bool exemplar, double gain) {
+  store_.add_prompt_arm(candidate, variant, memory, exemplar, gain);
+  written();
+}
+
+bool Journal::has_event(std::string_view kind, const nlohmann::json& detail) const {
+  const std::vector<store::EventRow> events = store_.events(run_);
+  return std::any_of(events.begin(), events.end(), [&](const store::EventRow& event) {
+    return event.kind == kind && nlohmann::json::parse(event.detail, nullptr, false) == detail;
+  });
+}
+
+void Journal::event(std::string_view kind, const nlohmann::json& detail) {
+  store_.add_event(run_, kind, detail);
+  written();
+}
+
+void Journal::log(store::RowId task, const search::Event& event) {
+  const search::LogEntry entry = search::entry_of(event);
+  store_.append_search_log(run_, task, entry.kind, entry.detail);
+  written();
+}
+
+void Journal::transaction(const std::function<void()>& work) {
+  store_.transaction(work);
+  written();
+}
+
+void Journal::batch(const std::function<void()>& work) {
+  is_in_batch_ = true;
+  try {
+    store_.transaction(work);
+  } catch (...) {
+    is_in_batch_ = false;
+    when_durable_.clear();
+    throw;
+  }
+  is_in_batch_ = false;
+  written();
+  for (const std::function<void()>& action : std::exchange(when_durable_, {})) {
+    action();
+  }
+}
+
+void Journal::when_durable(std::function<void()> action) {
+  if (is_in_batch_) {
+    when_durable_.push_back(std::move(action));
+  } else {
+    action();
+  }
+}
+
+std::vector<search::Event> Journal::search_events(store::RowId task) const {
+  std::vector<search::Event> events;
+  for (store::SearchLogRow& row : store_.search_log(run_, task)) {
+    events.push_back(search::event_of({std::move(row.kind), std::move(row.detail)}));
+  }
+  return events;
+}
+
+void Journal::set_status(std::string_view status) {
+  store_.set_run_status(run_, status);
+  written();
+}
+
+double seconds(std::chrono::milliseconds duration) {
+  return static_cast<double>(duration.count()) / 1000;
+}
+
+std::chrono::milliseconds elapsed_before(const std::vector<store::EventRow>& events) {
+  std::chrono::milliseconds latest{0};
+  for (const store::EventRow& event : events) {
+    const auto detail = nlohmann::json::parse(event.detail, nullptr, false);
+    if (detail.is_object() && detail.contains(kElapsedSeconds)) {
+      const double value = detail[kElapsedSeconds].get<double>();
+      latest = std::max(latest, std::chrono::milliseconds(static_cast<std::int64_t>(value * 1000)));
+    }
+  }
+  return latest;
+}
+
+nlohmann::json request_json(const agents::ModelRequest& request) {
+  nlohmann::json messages = nlohmann::json::array();
+  for (const agents::Message& message : request.messages) {
+    messages.push_back({{"role", message.role}, {"content", message.text}});
+    if (message.end_of_prefix) {
+      messages.back()["end_of_prefix"] = true;
+    }
+  }
+  nlohmann::json json{{"model", request.model}, {"messages", messages}};
+  if (request.temperature >= 0) {
+    json["temperature"] = request.temperature;
+  }
+  if (request.max_output_tokens > 0) {
+    json["max_output_tokens"] = request.max_output_tokens;
+  }
+  if (!request.effort.empty()) {
+    json["effort"] = request.effort;
+  }
+  if (request.schema) {
+    json["schema"] = {{"name", request.schema->name}, {"schema", request.schema->schema}};
+  }
+  return json;
+}
+
+agents::ModelReply reply_from_row(const store::ModelCallRow& row) {
+  agents::ModelReply reply;
+  reply.status = agents::ModelReply::Status::Ok;
+  reply.text = row.reply;
+  reply.finish_reason = row.finish_reason;
+  reply.model = row.model;
+  reply.request_id = row.request_id;
+  reply.usage = {row.prompt_tokens, row.cached_tokens, row.completion_tokens, row.reasoning_tokens,
+                 row.cache_write_tokens};
+  reply.dollars = row.dollars;
+  reply.price = agents::price_from_json(nlohmann::json::parse(row.price, nullptr, false));
+  reply.seconds = row.seconds;
+  reply.first_token_seconds = row.first_token_seconds;
+  reply.attempts = static_cast<int>(row.attempts);
+  reply.repaired = row.repaired;
+  reply.served_from = row.served_from;
+  return reply;
+}
+
+} // namespace winnow::harness

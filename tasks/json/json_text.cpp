@@ -1,0 +1,53 @@
+#include "tasks/json/json_text.h"
+
+#include "base/json_dump.h"
+#include "tasks/json/json_number.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace winnow::tasks {
+namespace {
+
+bool needs_no_escape(char byte) {
+  return byte >= ' ' && byte < 0x7f && byte != '"' && byte != '\\';
+}
+
+template <typename Number> std::string_view digits_of(Number number, std::array<char, 32>& buffer) {
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr;
+  return {buffer.data(), static_cast<std::size_t>(end - buffer.data())};
+}
+
+} // namespace
+
+void append_tree(std::string& out, const nlohmann::json& json) {
+  out += json_line(json);
+}
+
+void append_text(std::string& out, const std::string& text) {
+  if (std::all_of(text.begin(), text.end(), needs_no_escape)) {
+    out.append("\"").append(text).append("\"");
+  } else {
+    append_tree(out, text_json(text));
+  }
+}
+
+void append_number(std::string& out, double number) {
+  if (!std::isfinite(number)) {
+    return append_tree(out, number_json(number));
+  }
+  std::array<char, 32> buffer{};
+  const std::string_view digits = digits_of(number, buffer);
+  out += digits;
+  if (digits.find_first_of(".e") == std::string_view::npos) {
+    out += ".0"; // a reader would take "-0" for an integer and lose the sign
+  }
+}
+
+void append_number(std::string& out, std::int64_t number) {
+  std::array<char, 32> buffer{};
+  out += digits_of(number, buffer);
+}
+
+} // namespace winnow::tasks

@@ -1,0 +1,109 @@
+#pragma once
+
+#include "tasks/json/json_fields.h"
+
+// The text of write_json(), written without a tree of values: a message with a plan has hundreds
+// of values. The keys stand in the order of the fields.
+
+namespace winnow::tasks {
+
+template <typename T> void append_json(std::string& out, const T& value);
+
+/// With U+FFFD in the place of bytes that are not UTF-8.
+void append_tree(std::string& out, const nlohmann::json& json);
+void append_text(std::string& out, const std::string& text);
+void append_number(std::string& out, double number);
+void append_number(std::string& out, std::int64_t number);
+
+/// A JsonForm that also writes text itself. The other forms write a small tree.
+template <typename T>
+concept HasTextForm = requires(std::string& out, const T& value) {
+  JsonForm<T>::append(out, value);
+};
+
+class FieldTextWriter {
+public:
+  explicit FieldTextWriter(std::string& out) : out_(out) { out_ += '{'; }
+  template <typename T> void field(const char* name, const T& value) {
+    out_ += first_ ? "\"" : ",\"";
+    out_.append(name).append("\":");
+    append_json(out_, value);
+    first_ = false;
+  }
+  void end() { out_ += '}'; }
+
+private:
+  std::string& out_;
+  bool first_ = true;
+};
+
+template <typename T> void append_fields(std::string& out, const T& value) {
+  FieldTextWriter writer(out);
+  list_fields(writer, value);
+  writer.end();
+}
+
+template <typename List> void append_list(std::string& out, const List& list) {
+  out += '[';
+  const char* separator = "";
+  for (const auto& element : list) {
+    out += separator;
+    append_json(out, element);
+    separator = ",";
+  }
+  out += ']';
+}
+
+template <typename T> inline constexpr bool kIsVariant = false;
+template <typename... T> inline constexpr bool kIsVariant<std::variant<T...>> = true;
+
+template <typename T> void append_variant(std::string& out, const T& value) {
+  out += "{\"type\":";
+  append_number(out, static_cast<std::int64_t>(value.index()));
+  out += ",\"value\":";
+  std::visit([&out](const auto& held) { append_json(out, held); }, value);
+  out += '}';
+}
+
+template <typename T> void append_json(std::string& out, const T& value) {
+  if constexpr (HasTextForm<T>) {
+    JsonForm<T>::append(out, value);
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    append_text(out, value);
+  } else if constexpr (std::is_same_v<T, std::filesystem::path>) {
+    append_text(out, value.string());
+  } else if constexpr (std::is_same_v<T, double>) {
+    append_number(out, value);
+  } else if constexpr (kIsVariant<T>) {
+    append_variant(out, value);
+  } else if constexpr (HasJsonForm<T>) {
+    append_tree(out, JsonForm<T>::write(value));
+  } else if constexpr (std::is_enum_v<T>) {
+    if constexpr (HasName<T>) {
+      append_text(out, std::string(to_string(value)));
+    } else {
+      append_number(out, std::int64_t{static_cast<int>(value)});
+    }
+  } else if constexpr (std::is_same_v<T, std::uint64_t>) {
+    out.append("\"").append(std::to_string(value)).append("\"");
+  } else if constexpr (std::is_same_v<T, bool>) {
+    out += value ? "true" : "false";
+  } else if constexpr (std::is_integral_v<T>) {
+    append_number(out, static_cast<std::int64_t>(value));
+  } else if constexpr (kIsOptional<T>) {
+    value ? append_json(out, *value) : void(out += "null");
+  } else if constexpr (kIsVector<T> || kIsArray<T>) {
+    append_list(out, value);
+  } else {
+    append_fields(out, value);
+  }
+}
+
+/// On one line, without a line end.
+template <typename T> std::string json_text(const T& value) {
+  std::string out;
+  append_json(out, value);
+  return out;
+}
+
+} // namespace winnow::tasks

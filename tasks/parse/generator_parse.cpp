@@ -1,0 +1,312 @@
+#include "tasks/parse/generator_parse.h"
+
+#include "base/text.h"
+#include "tasks/expression/toml_expression.h"
+#include "tasks/task/csr_pattern.h"
+
+#include <cmath>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace winnow::tasks {
+namespace {
+
+using GeneratorKind = GeneratorSpec::Kind;
+
+constexpr NumberRange kMean{-1, 1};
+constexpr NumberRange kStd{0.5, 2};
+
+/// A parameter in task.toml. One without a fallback is required.
+struct ParameterKey {
+  std::string_view name;
+  std::optional<NumberRange> fallback;
+};
+
+/// The keys of a generator kind in task.toml; those without a name do not exist.
+struct KindKeys {
+  std::string_view name;
+  GeneratorKind kind;
+  ParameterKey a = {"", 0.0}, b = {"", 0.0}, c = {"", 0.0};
+};
+
+const std::vector<KindKeys>& kinds() {
+  using Range = NumberRange;
+  constexpr Range kShare{0x1p-10, 0.25};
+  static const std::vector<KindKeys> all{
+      {"normal", GeneratorKind::Normal, {"mean", kMean}, {"std", kStd}, {"shift", 0.0}},
+      {"uniform", GeneratorKind::Uniform, {"low", Range(-2, -0.5)}, {"high", Range(0.5, 2)}},
+      {"heavy_tail",
+       GeneratorKind::HeavyTail,
+       {"tail", Range(30, 300)},
+       {"scale", kStd},
+       {"factor", 0.0}},
+      {"small_integers", GeneratorKind::SmallIntegers, {"low", -4.0}, {"high", 4.0}},
+      {"index", GeneratorKind::Index, {"limit", {}}, {"skew", 0.0}},
+      {"constant", GeneratorKind::Constant, {"value", {}}},
+      {"log_uniform",
+       GeneratorKind::LogUniform,
+       {"low", Range(0x1p-24, 0x1p-16)},
+       {"high", Range(0x1p16, 0x1p24)}},
+      {"sparse", GeneratorKind::Sparse, {"density", kShare}, {"std", kStd}},
+      {"ties", GeneratorKind::Ties, {"values", Range(2, 20)}, {"step", kStd}, {"offset", kMean}},
+      {"permutation", GeneratorKind::Permutation, {"length", {}}},
+      {"one_hot", GeneratorKind::OneHot, {"length", {}}},
+      {"denormal", GeneratorKind::Denormal},
+      {"special", GeneratorKind::Special, {"share", kShare}, {"nan", 0.0}},
+      {"reference", GeneratorKind::Reference},
+      {"csr_rows", GeneratorKind::CsrRows, {"nonzeros", {}}, {"skew", Range(0, 0.9)}},
+      {"csr_columns", GeneratorKind::CsrColumns},
+  };
+  return all;
+}
+
+const KindKeys& kind_of(const TomlReader& table) {
+  const std::string name = table.string("kind");
+  std::vector<std::string> names;
+  for (const KindKeys& known : kinds()) {
+    if (known.name == name) {
+      return known;
+    }
+    names.emplace_back(known.name);
+  }
+  table.fail_unknown("kind", "generator", name, names);
+}
+
+bool has_extent(GeneratorKind kind) {
+  return kind == GeneratorKind::Index || kind == GeneratorKind::Permutation ||
+         kind == GeneratorKind::OneHot || kind == GeneratorKind::CsrRows;
+}
+
+bool is_whole(const NumberRange& range) {
+  constexpr double kLargestExact = 0x1p53;
+  return range.low == std::floor(range.low) && range.high == std::floor(range.high) &&
+         range.low >= -kLargestExact && range.high <= kLargestExact;
+}
+
+void require_floating(const TomlReader& table, const TensorSpec& tensor) {
+  if (!is_floating(tensor.dtype)) {
+    table.fail("kind",
+               fmt::format("generator '{}' for a tensor of dtype {}", table.string("kind"),
+                           to_string(tensor.dtype)),
+               "a floating dtype");
+  }
+}
+
+std::string text_of(const NumberRange& range) {
+  return range.varies() ? fmt::format("[{}, {}]", range.low, range.high)
+                        : fmt::format("{}", range.low);
+}
+
+// Every number of `a` must be below every number of `b`: a launch may draw any two.
+void require_ascending(const TomlReader& table, const GeneratorSpec& spec,
+                       const std::string& expected) {
+  if (spec.a.high >= spec.b.low) {
+    table.fail({}, fmt::format("low = {} and high = {}", text_of(spec.a), text_of(spec.b)),
+               expected);
+  }
+}
+
+// Converts the magnitudes of log_uniform to exponents.
+void take_octaves(const TomlReader& table, GeneratorSpec& spec) {
+  constexpr double kSmallest = 0x1p-1022;
+  if (spec.a.low < kSmallest || spec.b.low < 2 * spec.a.high) {
+    table.fail({}, fmt::format("magnitudes from {} to {}", text_of(spec.a), text_of(spec.b)),
+               "0 < low, and high at least twice low");
+  }
+  spec.a = {double(std::ilogb(spec.a.low)), double(std::ilogb(spec.a.high))};
+  spec.b = {double(std::ilogb(spec.b.low)), double(std::ilogb(spec.b.high))};
+}
+
+double smallest_normal(DType dtype) {
+  switch (dtype) {
+  case DType::F64:
+    return 0x1p-1022;
+  case DType::F16:
+  case DType::F8E5M2:
+    return 0x1p-14;
+  case DType::F8E4M3:
+    return 0x1p-6;
+  default: // f32, bf16
+    return 0x1p-126;
+  }
+}
+
+void check_share(const TomlReader& table, std::string_view key, const NumberRange& share) {
+  if (share.low < 0 || share.high > 1) {
+    table.fail(key, fmt::format("{} = {}", key, text_of(share)), "0 to 1");
+  }
+}
+
+void check_tail(const TomlReader& table, const GeneratorSpec& spec) {
+  constexpr double kLongest = 1e6;
+  if (!is_whole(spec.a) || spec.a.low < 1 || spec.a.high > kLongest) {
+    table.fail("tail", fmt::format("tail = {}", text_of(spec.a)),
+               "a whole number from 1 to 1000000");
+  }
+  if (table.has("factor") && spec.c.low < 1) {
+    table.fail("factor", fmt::format("factor = {}", text_of(spec.c)), "at least 1");
+  }
+}
+
+void check_spread(const TomlReader& table, const GeneratorSpec& spec) {
+  if (spec.b.low < 0) {
+    table.fail({}, "a negative deviation", "0 or more");
+  }
+}
+
+// Checks the kinds that only floating dtypes may have.
+void check_floating_kind(const TomlReader& table, const TensorSpec& tensor, GeneratorSpec& spec) {
+  require_floating(table, tensor);
+  if (spec.kind == GeneratorKind::LogUniform) {
+    take_octaves(table, spec);
+  } else if (spec.kind == GeneratorKind::Denormal) {
+    spec.a = smallest_normal(tensor.dtype);
+  } else {
+    check_share(table, "share", spec.a);
+  }
+}
+
+void check_generator(const TomlReader& table, const TensorSpec& tensor, GeneratorSpec& spec) {
+  switch (spec.kind) {
+  case GeneratorKind::Sparse:
+    check_share(table, "density", spec.a);
+    [[fallthrough]];
+  case GeneratorKind::Normal:
+    check_spread(table, spec);
+    return;
+  case GeneratorKind::HeavyTail:
+    check_tail(table, spec);
+    check_spread(table, spec);
+    return;
+  case GeneratorKind::Uniform:
+    require_ascending(table, spec, "every low below every high");
+    return;
+  case GeneratorKind::SmallIntegers:
+    if (!is_whole(spec.a) || !is_whole(spec.b) || spec.a.high > spec.b.low) {
+      table.fail({},
+                 fmt::format("low = {} and high = {} are no range of whole numbers",
+                             text_of(spec.a), text_of(spec.b)),
+                 "whole numbers with low <= high");
+    }
+    return;
+  case GeneratorKind::Ties:
+    if (!is_whole(spec.a) || spec.a.low < 1) {
+      table.fail("values", fmt::format("values = {}", text_of(spec.a)),
+                 "a whole number of at least 1");
+    }
+    return;
+  case GeneratorKind::LogUniform:
+  case GeneratorKind::Denormal:
+  case GeneratorKind::Special:
+    check_floating_kind(table, tensor, spec);
+    return;
+  case GeneratorKind::CsrRows:
+  case GeneratorKind::Index:
+    check_share(table, "skew", spec.b);
+    return;
+  case GeneratorKind::CsrColumns:
+  case GeneratorKind::Permutation:
+  case GeneratorKind::OneHot:
+  case GeneratorKind::Constant:
+  case GeneratorKind::Reference:
+    return;
+  }
+}
+
+double end_of_range(const TomlReader& table, std::string_view key, const JsonValue& item) {
+  constexpr double kMost = 1e300; // so that no difference of two ends is infinite
+  if ((item.kind != JsonValue::Kind::Integer && item.kind != JsonValue::Kind::Real) ||
+      !(std::abs(item.real) <= kMost)) {
+    table.fail_at(item.at, fmt::format("an end of '{}' is no number", table.full_name(key)),
+                  "a number");
+  }
+  return item.real;
+}
+
+NumberRange read_range(const TomlReader& table, std::string_view key) {
+  if (table.value(key, "a number or a range").kind != JsonValue::Kind::Array) {
+    return table.number(key);
+  }
+  const std::vector<JsonValue>& ends = table.list(key, "two numbers");
+  const bool is_pair = ends.size() == 2;
+  const NumberRange range =
+      is_pair ? NumberRange(end_of_range(table, key, ends[0]), end_of_range(table, key, ends[1]))
+              : NumberRange();
+  if (range.low >= range.high) {
+    table.fail(key, fmt::format("'{}' is no range", table.full_name(key)),
+               "a number, or [low, high] with low below high");
+  }
+  return range;
+}
+
+// The value of a key; for a boolean key, true is 1.
+NumberRange value_of(const TomlReader& table, const KindKeys& known, const ParameterKey& key,
+                     std::vector<std::string>& keys) {
+  if (key.name.empty()) {
+    return *key.fallback;
+  }
+  keys.emplace_back(key.name);
+  if (known.kind == GeneratorKind::Special && key.name == "nan") {
+    return table.boolean_or(key.name, false) ? 1.0 : 0.0;
+  }
+  return key.fallback && !table.has(key.name) ? *key.fallback : read_range(table, key.name);
+}
+
+bool can_vary(GeneratorKind kind) {
+  using enum GeneratorSpec::Kind;
+  return kind != Permutation && kind != OneHot && kind != Denormal && kind != Reference;
+}
+
+} // namespace
+
+GeneratorSpec default_generator() {
+  return {GeneratorKind::Normal, kMean, kStd};
+}
+
+bool is_fixed(const TensorSpec& tensor) {
+  const GeneratorSpec& spec = tensor.generator;
+  if (tensor.role == Role::Output || tensor.is_static || !is_floating(tensor.dtype) ||
+      !can_vary(spec.kind)) {
+    return false;
+  }
+  return spec.kind == GeneratorKind::Normal
+             ? !spec.a.varies() || !spec.b.varies()
+             : !spec.a.varies() && !spec.b.varies() && !spec.c.varies();
+}
+
+void parse_generator(const TomlReader& table, TensorSpec& tensor) {
+  const KindKeys& known = kind_of(table);
+  std::vector<std::string> keys{"kind"};
+  GeneratorSpec spec{known.kind};
+  if (has_extent(known.kind)) {
+    keys.emplace_back(known.a.name);
+    tensor.generator_extent = read_expression(table, known.a.name);
+  } else {
+    spec.a = value_of(table, known, known.a, keys);
+  }
+  spec.b = value_of(table, known, known.b, keys);
+  spec.c = value_of(table, known, known.c, keys);
+  if (known.kind == GeneratorKind::CsrRows || known.kind == GeneratorKind::CsrColumns) {
+    tensor.csr = parse_csr_pattern(table, tensor, known.kind == GeneratorKind::CsrRows, keys);
+  }
+  table.allow_keys(keys);
+  check_generator(table, tensor, spec);
+  tensor.generator = spec;
+}
+
+void require_ranges(const TomlReader& table, const TensorSpec& tensor) {
+  if (!is_fixed(tensor)) {
+    return;
+  }
+  table.fail({},
+             fmt::format("'{}' has the same distribution in every launch, so a kernel may know it",
+                         tensor.name),
+             tensor.generator.kind == GeneratorKind::Normal
+                 ? "ranges for mean and std, such as mean = [-1, 1], std = [0.5, 2]"
+                 : "a range for a number of the generator, such as [0.5, 2]");
+}
+
+} // namespace winnow::tasks

@@ -1,0 +1,53 @@
+#include "tasks/task/host_tensor.h"
+
+#include "tasks/inputs/input_generator.h"
+
+namespace winnow::tasks {
+
+std::int64_t HostTensor::count() const {
+  return static_cast<std::int64_t>(bytes.size() / size_bytes(dtype));
+}
+
+double HostTensor::at(std::int64_t index) const {
+  return load_element(dtype, bytes.data() + static_cast<std::size_t>(index) * size_bytes(dtype));
+}
+
+void HostTensor::set(std::int64_t index, double value) {
+  store_element(dtype, bytes.data() + static_cast<std::size_t>(index) * size_bytes(dtype), value);
+}
+
+std::vector<std::int64_t> extents_of(const TensorSpec& tensor, const Task& task,
+                                     const Shape& shape) {
+  Scope scope;
+  bind_shape(task, shape, scope);
+  std::vector<std::int64_t> extents;
+  for (const Expression& extent : tensor.shape) {
+    extents.push_back(extent.evaluate(scope));
+  }
+  return extents.empty() ? std::vector<std::int64_t>{1} : extents;
+}
+
+HostTensor blank_tensor(const TensorSpec& tensor, const Task& task, const Shape& shape) {
+  HostTensor blank;
+  blank.dtype = tensor.dtype;
+  blank.extents = extents_of(tensor, task, shape);
+  const auto count = static_cast<std::size_t>(element_count(tensor, shape));
+  blank.bytes.resize(count * size_bytes(tensor.dtype));
+  return blank;
+}
+
+HostTensors draw_inputs(const Task& task, const Shape& shape, std::uint64_t seed) {
+  HostTensors inputs;
+  for (const TensorSpec& tensor : task.tensors) {
+    if (tensor.role == Role::Output) {
+      continue;
+    }
+    HostTensor drawn = blank_tensor(tensor, task, shape);
+    generate_tensor(generator_at(tensor, shape), tensor.dtype, seed, tensor.name,
+                    drawn.bytes.data(), static_cast<std::uint64_t>(drawn.count()));
+    inputs.emplace(tensor.name, std::move(drawn));
+  }
+  return inputs;
+}
+
+} // namespace winnow::tasks
