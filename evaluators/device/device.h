@@ -6,9 +6,6 @@
 #include "evaluators/device/device_timer.h"
 #include "evaluators/device/module.h"
 #include "evaluators/device/piece.h"
-#include "profiling/counters/counter_report.h"
-#include "profiling/power/energy.h"
-#include "profiling/power/gpu_monitor.h"
 #include "tasks/plan/resolve/plan_resolve.h"
 
 #include <cstddef>

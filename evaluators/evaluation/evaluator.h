@@ -2,7 +2,6 @@
 
 #include "evaluators/evaluation/evaluation_request.h"
 #include "tasks/plan/kernel_file.h"
-#include "tasks/plan/resolve/plan_resolve.h"
 #include "tasks/result/evaluation.h"
 #include "tasks/task/task.h"
 

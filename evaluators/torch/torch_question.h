@@ -1,7 +1,6 @@
 #pragma once
 
 #include "evaluators/device/device_report.h"
-#include "evaluators/evaluation/evaluator.h"
 #include "evaluators/messages/protocol.h"
 #include "tasks/task/task.h"
 

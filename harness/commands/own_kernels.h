@@ -1,7 +1,6 @@
 #pragma once
 
 #include "harness/named/command_store.h"
-#include "store/run_store.h"
 #include "tasks/task/task.h"
 
 #include <string>

@@ -1,10 +1,8 @@
 #pragma once
 
 #include "agents/model/endpoint_config.h"
-#include "evaluators/evaluation/evaluator.h"
 #include "harness/config/limits.h"
 #include "harness/machine/judging_devices.h"
-#include "harness/run/state/budget.h"
 
 #include <cstdint>
 #include <filesystem>

@@ -6,7 +6,6 @@
 #include "agents/http/url.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "evaluators/evaluation/evaluator.h"
 #include "evaluators/host/context_probe.h"
 #include "evaluators/host/devices.h"
 #include "harness/config/model_arms.h"

@@ -2,7 +2,6 @@
 
 #include "evaluators/device/device_report.h"
 #include "evaluators/evaluation/evaluations.h"
-#include "evaluators/evaluation/evaluator.h"
 #include "harness/run/state/progress.h"
 #include "store/run_store.h"
 #include "tasks/task/task.h"

@@ -3,7 +3,6 @@
 #include "agents/roles/role_reply.h"
 #include "base/text.h"
 #include "evaluators/evaluation/blank_evaluation.h"
-#include "evaluators/evaluation/evaluator.h"
 #include "harness/run/prompts/role_facts.h"
 #include "search/counsel.h"
 #include "search/role.h"

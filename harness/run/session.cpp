@@ -23,7 +23,6 @@
 #include "remote/broker_config.h"
 #include "store/advice.h"
 #include "tasks/catalogue.h"
-#include "tasks/reference_check.h"
 #include "tasks/task_word.h"
 
 #include <algorithm>

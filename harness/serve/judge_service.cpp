@@ -1,6 +1,5 @@
 #include "harness/serve/judge_service.h"
 
-#include "evaluators/evaluation/evaluator.h"
 #include "tasks/catalogue.h"
 
 #include <algorithm>
