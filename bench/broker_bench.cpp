@@ -127,7 +127,7 @@ struct CpuTime {
   double coordinator = 0, workers = 0, broker = 0;
 };
 
-/// Sleeps as long as a job takes, and answers. A canary needs an answer of its own.
+/// Sleeps as long as a job takes, and answers.
 class SleepingJudge {
 public:
   SleepingJudge(milliseconds time, Results& results, WorkTime& times)
@@ -137,8 +137,7 @@ public:
                                             const std::stop_token& stop) {
     const auto start = Clock::now();
     std::this_thread::sleep_for(time_);
-    const bool is_canary = request.text.find("// kernel") == std::string::npos;
-    auto result = is_canary ? std::vector<tasks::Evaluation>() : results_->next();
+    auto result = results_->next();
     result = result.empty() ? remote::test::judge_correct(request, stop) : std::move(result);
     times_->add({start, Clock::now()});
     return result;
@@ -239,14 +238,9 @@ private:
   int next_ = 0;
 };
 
-/// Some results are asked for twice, because a second worker answers.
-std::size_t with_second_answers(int jobs) {
-  return static_cast<std::size_t>(jobs + jobs / 4);
-}
-
 /// One job after the other, each judged in no time: all that is left is the way there and back.
 void measure_overhead(const remote::test::NatsServerFake& server) {
-  Pool pool(server, 1, milliseconds(0), with_second_answers(kWarmingJobs + kJobsOneByOne));
+  Pool pool(server, 1, milliseconds(0), kWarmingJobs + kJobsOneByOne);
   pool.seconds_of(kWarmingJobs); // connections and tasks are there now
   std::vector<double> times;
   for (int i = 0; i < kJobsOneByOne; ++i) {
@@ -261,7 +255,7 @@ void measure_overhead(const remote::test::NatsServerFake& server) {
 
 void measure_share(const remote::test::NatsServerFake& server, const Options& options) {
   Pool pool(server, options.workers, milliseconds(options.job_ms),
-            with_second_answers(options.workers + options.jobs));
+            static_cast<std::size_t>(options.workers + options.jobs));
   pool.seconds_of(options.workers);
   auto requests = pool.new_requests(options.jobs);
   const CpuTime before = pool.cpu_time(server.process_id());
@@ -270,14 +264,13 @@ void measure_share(const remote::test::NatsServerFake& server, const Options& op
   const auto end = Clock::now();
   const CpuTime after = pool.cpu_time(server.process_id());
   const auto jobs = pool.times().jobs_since(start);
-  // Until then each worker could have a job: second answers and canaries follow.
+  // Until then each worker could have a job.
   const auto last_request = jobs.at(static_cast<std::size_t>(options.jobs) - 1).begin;
   const double ms_for_each = 1e3 / static_cast<double>(jobs.size());
-  std::printf("%d workers, %d requests of %d ms: %.2f s, %zu jobs with second answers and "
-              "canaries\nworkers busy %.1f %% of the time until as many jobs have begun as there "
-              "are requests, %.1f %% of all the time\nCPU for each job: coordinator %.2f ms, "
+  std::printf("%d workers, %d jobs of %d ms: %.2f s\nworkers busy %.1f %% of the time until the "
+              "last job has begun, %.1f %% of all the time\nCPU for each job: coordinator %.2f ms, "
               "workers %.2f ms, broker %.2f ms\n",
-              options.workers, options.jobs, options.job_ms, seconds, jobs.size(),
+              options.workers, options.jobs, options.job_ms, seconds,
               100 * busy_share(jobs, options.workers, start, last_request),
               100 * busy_share(jobs, options.workers, start, end),
               ms_for_each * (after.coordinator - before.coordinator),

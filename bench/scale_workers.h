@@ -19,8 +19,7 @@ struct JobTime {
   int most_ms = 2000;
 };
 
-/// The simulated workers of a pool. Most are not trusted with held-out shapes, as with strangers'
-/// machines.
+/// The simulated workers of a pool. Few are trusted with held-out shapes.
 struct WorkerPlan {
   int workers = 1000;
   int processes = 4;
@@ -30,8 +29,8 @@ std::vector<remote::WorkerIdentity> identities(int workers);
 
 /// What all workers have done.
 struct WorkDone {
-  double busy_seconds = 0;                 ///< of their devices
-  double jobs = 0;                         ///< with second answers and canaries
+  double busy_seconds = 0; ///< of their devices
+  double jobs = 0;
   double cpu_seconds = 0, resident_mb = 0; ///< of their processes
   int restarts = 0;                        ///< of processes that died
 };

@@ -19,10 +19,6 @@ constexpr double kMedianSpeedup = 1.2, kSpread = 0.2; // standard deviation of t
 remote::test::SimulatedKernel kernel_in(std::string_view text) {
   remote::test::SimulatedKernel kernel;
   kernel.speedup = 1;
-  if (text.find("{ return; }") != std::string_view::npos) { // a canary without work
-    kernel.verdict = tasks::Verdict::UnwrittenOutput;
-    return kernel;
-  }
   const auto mark = text.rfind(kMadeUp);
   if (mark == std::string_view::npos) {
     return kernel;
