@@ -15,10 +15,10 @@ namespace winnow::store {
 struct JudgeJob {
   std::string job; ///< digest of all that the answer depends on
   RowId candidate = 0;
-  std::string options;          ///< JSON
-  bool has_evaluation = false;  ///< one that counts; set by find_job()
-  std::string owner = {};       ///< of the oldest item that waits; set by pending_jobs()
-  int priority = 0;             ///< the highest of the items that wait; set by pending_jobs()
+  std::string options;         ///< JSON
+  bool has_evaluation = false; ///< one that counts; set by find_job()
+  std::string owner = {};      ///< of the oldest item that waits; set by pending_jobs()
+  int priority = 0;            ///< the highest of the items that wait; set by pending_jobs()
 };
 
 /// What a request says about all of its items.
