@@ -1,7 +1,6 @@
 // What a broker costs: starts nats-server on the loopback interface, simulated workers and one
 // coordinator in this process, and measures the time of a job beyond its judging, and which share
-// of their time many workers are at work. The simulated results are made before the clock starts:
-// a real worker makes them while it judges. With --kills the program kills the broker at random
+// of their time many workers are at work. With --kills the program kills the broker at random
 // moments instead, half of the times with the loss of all that it stored, and counts the results of
 // each request. Needs nats-server and libwinnow_nats.so.
 #include "base/error.h"
@@ -55,35 +54,6 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Simulated results, each with a seed and samples of its own. Any thread may take one.
-class Results {
-public:
-  explicit Results(std::size_t count) {
-    const evaluators::EvaluationRequest request = remote::test::request_of("any kernel");
-    const auto start = Clock::now();
-    while (ready_.size() < count) {
-      ready_.push_back(remote::test::judge_correct(request, {}));
-    }
-    seconds_of_one_ = count == 0 ? 0 : seconds_since(start) / static_cast<double>(count);
-  }
-  double seconds_of_one() const { return seconds_of_one_; }
-  /// Empty: none is left.
-  std::vector<tasks::Evaluation> next() {
-    const std::lock_guard lock(mutex_);
-    if (ready_.empty()) {
-      return {};
-    }
-    std::vector<tasks::Evaluation> result = std::move(ready_.back());
-    ready_.pop_back();
-    return result;
-  }
-
-private:
-  std::mutex mutex_; ///< guards ready_
-  std::vector<std::vector<tasks::Evaluation>> ready_;
-  double seconds_of_one_ = 0;
-};
-
 /// When simulated workers have judged.
 class WorkTime {
 public:
@@ -127,27 +97,24 @@ struct CpuTime {
   double coordinator = 0, workers = 0, broker = 0;
 };
 
-/// Sleeps as long as a job takes, and answers. A canary needs an answer of its own.
+/// Sleeps as long as a job takes, and answers always the same.
 class SleepingJudge {
 public:
-  SleepingJudge(milliseconds time, Results& results, WorkTime& times)
-      : time_(time), results_(&results), times_(&times) {}
+  SleepingJudge(milliseconds time, WorkTime& times) : time_(time), times_(&times) {}
 
-  std::vector<tasks::Evaluation> operator()(const evaluators::EvaluationRequest& request,
-                                            const std::stop_token& stop) {
+  std::vector<tasks::Evaluation> operator()(const evaluators::EvaluationRequest& /*request*/,
+                                            const std::stop_token& /*stop*/) {
     const auto start = Clock::now();
     std::this_thread::sleep_for(time_);
-    const bool is_canary = request.text.find("// kernel") == std::string::npos;
-    auto result = is_canary ? std::vector<tasks::Evaluation>() : results_->next();
-    result = result.empty() ? remote::test::judge_correct(request, stop) : std::move(result);
     times_->add({start, Clock::now()});
-    return result;
+    return answer_;
   }
 
 private:
   milliseconds time_;
-  Results* results_;
   WorkTime* times_;
+  std::vector<tasks::Evaluation> answer_ =
+      remote::test::judge_correct(remote::test::request_of("any kernel"), {});
 };
 
 /// The threads of this process.
@@ -162,11 +129,9 @@ std::vector<int> own_threads() {
 /// A coordinator and workers at one broker.
 class Pool {
 public:
-  /// `prepared`: results that the workers need not make while they judge.
-  Pool(const remote::test::NatsServerFake& server, int workers, milliseconds time,
-       std::size_t prepared)
-      : made_(prepared), transport_(remote::nats_transports().coordinator(
-                             server.address_of("coordinator"), session_.id())) {
+  Pool(const remote::test::NatsServerFake& server, int workers, milliseconds time)
+      : transport_(remote::nats_transports().coordinator(server.address_of("coordinator"),
+                                                         session_.id())) {
     transport_->prepare("pool");
     transport_->set_pool_rules("pool", encode(session_.rules));
     evaluations_ = std::make_unique<remote::RemoteEvaluations>(
@@ -181,7 +146,7 @@ public:
       connections_.push_back(
           remote::nats_transports().worker(server.address_of(identity.name), identity));
       workers_.push_back(std::make_unique<remote::test::WorkerOnThread>(
-          *connections_.back(), SleepingJudge(time, made_, times_), false, false));
+          *connections_.back(), SleepingJudge(time, times_), false, false));
     }
   }
 
@@ -223,10 +188,8 @@ public:
     time.broker = measure::usage_of(broker).cpu_seconds;
     return time;
   }
-  double seconds_of_one_result() const { return made_.seconds_of_one(); }
 
 private:
-  Results made_;
   WorkTime times_;
   remote::RemoteSession session_{"pool", remote::test::pool_rules(), "bench"};
   std::unique_ptr<remote::CoordinatorTransport> transport_;
@@ -239,29 +202,21 @@ private:
   int next_ = 0;
 };
 
-/// Some results are asked for twice, because a second worker answers.
-std::size_t with_second_answers(int jobs) {
-  return static_cast<std::size_t>(jobs + jobs / 4);
-}
-
 /// One job after the other, each judged in no time: all that is left is the way there and back.
 void measure_overhead(const remote::test::NatsServerFake& server) {
-  Pool pool(server, 1, milliseconds(0), with_second_answers(kWarmingJobs + kJobsOneByOne));
+  Pool pool(server, 1, milliseconds(0));
   pool.seconds_of(kWarmingJobs); // connections and tasks are there now
   std::vector<double> times;
   for (int i = 0; i < kJobsOneByOne; ++i) {
     times.push_back(pool.seconds_of(1) * 1e3);
   }
   std::sort(times.begin(), times.end());
-  std::printf("a simulated result takes %.2f ms, which do not count\n",
-              pool.seconds_of_one_result() * 1e3);
   std::printf("overhead of a job: median %.2f ms, 95 %% below %.2f ms (%d jobs, one at a time)\n",
               times[kJobsOneByOne / 2], times[kJobsOneByOne * 95 / 100], kJobsOneByOne);
 }
 
 void measure_share(const remote::test::NatsServerFake& server, const Options& options) {
-  Pool pool(server, options.workers, milliseconds(options.job_ms),
-            with_second_answers(options.workers + options.jobs));
+  Pool pool(server, options.workers, milliseconds(options.job_ms));
   pool.seconds_of(options.workers);
   auto requests = pool.new_requests(options.jobs);
   const CpuTime before = pool.cpu_time(server.process_id());
@@ -270,14 +225,13 @@ void measure_share(const remote::test::NatsServerFake& server, const Options& op
   const auto end = Clock::now();
   const CpuTime after = pool.cpu_time(server.process_id());
   const auto jobs = pool.times().jobs_since(start);
-  // Until then each worker could have a job: second answers and canaries follow.
+  // Until then each worker could have a job.
   const auto last_request = jobs.at(static_cast<std::size_t>(options.jobs) - 1).begin;
   const double ms_for_each = 1e3 / static_cast<double>(jobs.size());
-  std::printf("%d workers, %d requests of %d ms: %.2f s, %zu jobs with second answers and "
-              "canaries\nworkers busy %.1f %% of the time until as many jobs have begun as there "
-              "are requests, %.1f %% of all the time\nCPU for each job: coordinator %.2f ms, "
+  std::printf("%d workers, %d jobs of %d ms: %.2f s\nworkers busy %.1f %% of the time until the "
+              "last job has begun, %.1f %% of all the time\nCPU for each job: coordinator %.2f ms, "
               "workers %.2f ms, broker %.2f ms\n",
-              options.workers, options.jobs, options.job_ms, seconds, jobs.size(),
+              options.workers, options.jobs, options.job_ms, seconds,
               100 * busy_share(jobs, options.workers, start, last_request),
               100 * busy_share(jobs, options.workers, start, end),
               ms_for_each * (after.coordinator - before.coordinator),
@@ -287,7 +241,7 @@ void measure_share(const remote::test::NatsServerFake& server, const Options& op
 
 /// Returns whether each job had one result.
 bool kill_broker(remote::test::NatsServerFake& server, const Options& options) {
-  Pool pool(server, options.workers, milliseconds(options.job_ms), 0);
+  Pool pool(server, options.workers, milliseconds(options.job_ms));
   std::thread killer([&] {
     std::mt19937 random(1);
     for (int i = 0; i < options.kills; ++i) {

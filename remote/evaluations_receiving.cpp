@@ -6,12 +6,16 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace winnow::remote {
 namespace {
 
 using evaluators::EvaluationResult;
 using evaluators::SittingAnswer;
 
+/// So often a quarantined worker may take a job.
+constexpr int kMostUselessResults = 8;
 /// Results that fail their check.
 constexpr int kMostRefusedResults = 3;
 /// Results of requests that have not been made (yet). A worker can make up jobs, so their memory is
@@ -57,7 +61,7 @@ void RemoteEvaluations::handle(const ArrivedResult& result) {
     take_unasked(result);
     return;
   }
-  if (is_useless(*pending, result.worker)) {
+  if (quarantine_.has(result.worker)) {
     pass_on(result);
     return;
   }
@@ -91,8 +95,9 @@ void RemoteEvaluations::take_unasked(const ArrivedResult& result) {
     }
   }
   if (is_flood) {
-    blame(result.worker, WorkerTrust::kLie,
-          "it floods the broker with results that nobody asked for");
+    if (quarantine_.add(result.worker)) {
+      announce_quarantine(result.worker, "it floods the broker with results that nobody asked for");
+    }
     setup_.transport.drop_results(result.worker);
   } else if (!is_kept) {
     setup_.transport.acknowledge(result);
@@ -101,7 +106,7 @@ void RemoteEvaluations::take_unasked(const ArrivedResult& result) {
 
 /// Each worker has a quarter of the room at most. mutex_ is held.
 bool RemoteEvaluations::keep_early(const ArrivedResult& result, std::size_t bytes_of_worker) {
-  if (trust_.is_quarantined(result.worker) || early_.size() >= kMostEarlyResults ||
+  if (quarantine_.has(result.worker) || early_.size() >= kMostEarlyResults ||
       bytes_of_worker > kMostEarlyBytes / 4 ||
       early_bytes_ + result.body.size() > kMostEarlyBytes) {
     return false;
@@ -117,11 +122,10 @@ bool RemoteEvaluations::keep_early(const ArrivedResult& result, std::size_t byte
 void RemoteEvaluations::take(const Pending& pending, const ArrivedResult& result) {
   const PoolRules& rules = setup_.session.rules;
   if (pending.kind == JobKind::Evaluation) {
-    EvaluationResult checked = checked_result(asked(pending), {rules, setup_.session.facts},
-                                              {result.worker, result.body}, seen_);
-    if (std::optional<Pending> removed = remove(result.job)) {
-      const bool trusted = removed->address.trusted;
-      take_answer(std::move(*removed), {result.worker, trusted, std::move(checked)});
+    EvaluationResult checked = checked_result(pending.request, rules, {result.worker, result.body});
+    if (remove(result.job)) {
+      quarantine_.count(result.worker);
+      setup_.done(std::move(checked));
     }
     return;
   }
@@ -141,7 +145,32 @@ void RemoteEvaluations::refuse(const ArrivedResult& result, const std::string& w
   if (send_again(result, &Pending::refused_results, {}) >= kMostRefusedResults) {
     fail(result.job, "workers sent results that do not count: " + why);
   }
-  blame(result.worker, WorkerTrust::kRefusedResult, why);
+  if (quarantine_.refuse(result.worker)) {
+    announce_quarantine(result.worker, why);
+  }
+}
+
+/// The job waits longer and longer for another worker.
+void RemoteEvaluations::pass_on(const ArrivedResult& result) {
+  const std::optional<Pending> now = find(result.job);
+  const int earlier = now ? now->useless_results : 0;
+  if (send_again(result, &Pending::useless_results, setup_.patience.pass_on * (1 << earlier)) >=
+      kMostUselessResults) {
+    fail(result.job, "the worker '" + result.worker +
+                         "', which is quarantined, takes the job again and again; remove its user "
+                         "from the broker's passwords.conf");
+  }
+}
+
+void RemoteEvaluations::announce_quarantine(const std::string& worker, const std::string& why) {
+  try {
+    setup_.transport.set_pool_rules(setup_.session.pool, encode(rules()));
+  } catch (const Error&) { // after_reconnection() tells the rules again
+  }
+  setup_.warn(fmt::format("worker '{0}' is quarantined: {1}. No further result of '{0}' counts. "
+                          "Repair the machine, or remove the user '{0}' from the broker's "
+                          "passwords.conf; `winnow reverify` judges the leaders again",
+                          worker, why));
 }
 
 /// Publishes the job again after `delay`. Returns how often that has happened, by `count`.

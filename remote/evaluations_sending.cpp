@@ -107,20 +107,9 @@ std::vector<std::string> RemoteEvaluations::due_jobs() {
   return fresh;
 }
 
-/// The request as a worker gets it. Each further answer has an id of its own, so that workers
-/// cannot tell that they judge a kernel again.
-evaluators::EvaluationRequest RemoteEvaluations::asked(const Pending& pending) const {
-  evaluators::EvaluationRequest request = pending.request;
-  request.protocol.reuse = false; // a result that repeats an earlier one would not count
-  if (!pending.answers.empty()) {
-    request.id = pending.address.job;
-  }
-  return request;
-}
-
 PoolRules RemoteEvaluations::rules() const {
   PoolRules rules = setup_.session.rules;
-  rules.quarantined = trust_.quarantined();
+  rules.quarantined = quarantine_.workers();
   return rules;
 }
 
@@ -129,10 +118,14 @@ Job RemoteEvaluations::message_of(const Pending& pending) {
   if (pending.kind == JobKind::Sitting) {
     job.kind = JobKind::Sitting;
     job.request = pending.sitting_text;
-  } else if (pending.address.trusted) {
-    job.request = encode(asked(pending));
   } else {
-    job = parcels_.for_any_worker(asked(pending), setup_.transport);
+    evaluators::EvaluationRequest request = pending.request;
+    request.protocol.reuse = false; // a worker lives longer than a run
+    if (pending.address.trusted) {
+      job.request = encode(request);
+    } else {
+      job = parcels_.for_any_worker(request, setup_.transport);
+    }
   }
   job.publication = fmt::format("{:016x}", random_bits());
   return job;
@@ -289,7 +282,6 @@ void RemoteEvaluations::tend() {
   }
   tended_ = Clock::now();
   setup_.roster.update(setup_.transport);
-  tend_answers();
   withdraw_finished();
   for (const JobAddress& dead : setup_.transport.dead_jobs()) {
     if (!find(dead.job)) { // a request to come may ask for the job again

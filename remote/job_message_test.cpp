@@ -113,9 +113,7 @@ TEST(ResultCheck, TheBrokerNamesTheWorkerAndNotTheResult) {
   evaluators::EvaluationResult result{request.id, "cpu", test::judge_correct(request, {}), {}};
   result.evaluations.front().worker = "another";
   result.evaluations.front().device_uuid = "GPU-1";
-  SeenEvaluations seen;
-  const auto checked =
-      checked_result(request, {test::pool_rules(), {}}, {"w", encode(result)}, seen);
+  const auto checked = checked_result(request, test::pool_rules(), {"w", encode(result)});
   EXPECT_EQ(checked.evaluations.front().worker, "w");
   EXPECT_EQ(checked.evaluations.front().device_uuid, "GPU-1");
 }
@@ -126,8 +124,7 @@ TEST(ResultCheck, RefusesWhatIsNoAnswer) {
     evaluators::EvaluationResult result{request.id, "cpu", test::judge_correct(request, {}), {}};
     edit(result);
     const std::string body = encode(result);
-    SeenEvaluations seen;
-    return error_in([&] { checked_result(request, {test::pool_rules(), {}}, {"w", body}, seen); });
+    return error_in([&] { checked_result(request, test::pool_rules(), {"w", body}); });
   };
   EXPECT_EQ(error_with([](auto&) {}), "none");
   EXPECT_EQ(error_with([](auto& result) { result.id = "x"; }),
@@ -145,9 +142,8 @@ TEST(ResultCheck, RefusesWhatIsNoAnswer) {
   strict.isolation = "bubblewrap";
   const std::string body =
       encode(evaluators::EvaluationResult{request.id, "", test::judge_correct(request, {}), {}});
-  SeenEvaluations seen;
   EXPECT_THAT(error_in([&] {
-                checked_result(request, {strict, {}}, {"w", body}, seen);
+                checked_result(request, strict, {"w", body});
               }),
               HasSubstr("weaker isolation 'rlimits'"));
 }

@@ -93,7 +93,6 @@ void RemoteDevices::wait_for_worker() {
         environment_ = worker.heartbeat.environment;
         session_.rules.device_kind = first_.kind;
         session_.rules.device_name = first_.name;
-        session_.facts = first_.facts;
         last = std::min(last, Clock::now() + kGather);
       }
       size_ += worker.heartbeat.devices.size();

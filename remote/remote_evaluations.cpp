@@ -31,7 +31,7 @@ std::string RemoteSession::job_of(const std::string& request_id) const {
 
 RemoteEvaluations::RemoteEvaluations(Setup setup)
     : setup_(std::move(setup)), session_(setup_.session.id()),
-      trust_(setup_.session.rules.quarantined), heard_(Clock::now()),
+      quarantine_(setup_.session.rules.quarantined), heard_(Clock::now()),
       checks_([this](const ArrivedResult& result) { check(result); }) {
   setup_.transport.prepare(setup_.session.pool);
   reconnections_ = setup_.transport.reconnections();
@@ -57,10 +57,6 @@ void RemoteEvaluations::submit(EvaluationRequest request) {
   const bool trusted = request.depth == evaluators::Depth::HeldOut;
   pending.address = {setup_.session.pool, trusted, session_, setup_.session.job_of(request.id)};
   pending.request = std::move(request);
-  insert(std::move(pending));
-}
-
-void RemoteEvaluations::insert(Pending pending) {
   const std::string job = pending.address.job;
   {
     const std::lock_guard lock(mutex_);
@@ -209,10 +205,7 @@ void RemoteEvaluations::take_faults() {
     faults.swap(faults_);
   }
   for (const auto& [pending, fault] : faults) {
-    if (pending.canary) {
-      const std::lock_guard lock(mutex_);
-      canary_is_out_ = false;
-    } else if (pending.kind == JobKind::Evaluation) {
+    if (pending.kind == JobKind::Evaluation) {
       setup_.done({pending.request.id, {}, {}, fault});
     }
   }

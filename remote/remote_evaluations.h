@@ -1,16 +1,12 @@
 #pragma once
 
 #include "evaluators/evaluation/evaluations.h"
-#include "remote/answers.h"
-#include "remote/canary.h"
 #include "remote/checking_threads.h"
-#include "remote/evaluation_check.h"
 #include "remote/job_message.h"
 #include "remote/job_transport.h"
+#include "remote/quarantine.h"
 #include "remote/task_parcels.h"
 #include "remote/worker_roster.h"
-#include "remote/worker_trust.h"
-#include "tasks/plan/device_facts.h"
 
 #include <chrono>
 #include <condition_variable>
@@ -37,12 +33,7 @@ struct Patience {
   std::chrono::milliseconds broker{600'000};
   /// After so long without a trusted worker a sitting gets a fault.
   std::chrono::milliseconds trusted_worker{60'000};
-  /// After so long without a worker that could give a second or third answer, the answers that are
-  /// there decide.
-  std::chrono::milliseconds other_worker{60'000};
-  /// After so long an answer is no longer expected from a trusted worker, but from any.
-  std::chrono::milliseconds trusted_answer{600'000};
-  /// After a worker has taken a job that it should not have; doubles each time.
+  /// After a quarantined worker has taken a job; doubles each time.
   std::chrono::milliseconds pass_on{250};
   /// For the next result, before it looks around. stop() may take so long.
   std::chrono::milliseconds results{1'000};
@@ -55,17 +46,16 @@ struct RemoteSession {
   /// Random. From it follow the ids of the session and of its jobs, so that a coordinator that
   /// continues a session finds its jobs again. Workers never see it.
   std::string secret;
-  tasks::DeviceFacts facts = {}; ///< of the pool's model of device
 
   std::string id() const;
   std::string job_of(const std::string& request_id) const;
 };
 
-/// Evaluations at the workers of a pool. No worker is believed: a result that contradicts itself
-/// does not count, some results need the answer of a second worker before they count (see
-/// docs/distributed.md), and canaries find workers that lie. The broker keeps jobs and results, so
-/// workers, coordinator and broker may die at any time: a request has exactly one result, which may
-/// be a fault.
+/// Evaluations at the workers of a pool, which are the user's own machines: what they measure
+/// counts. A result that is no answer to its request does not (remote/result_check.h), and a worker
+/// that keeps sending such results is quarantined. The broker keeps jobs and results, so workers,
+/// coordinator and broker may die at any time: a request has exactly one result, which may be a
+/// fault.
 class RemoteEvaluations : public evaluators::Evaluations {
 public:
   struct Setup {
@@ -87,7 +77,6 @@ public:
   evaluators::SittingAnswer hold(const evaluators::SittingRequest& request,
                                  const std::stop_token& stop,
                                  const evaluators::HoldProgress& progress) override;
-  void watch_quarantines(evaluators::TakeQuarantine take) override;
   void stop() override;
 
 private:
@@ -107,12 +96,7 @@ private:
     int unclaimed = 0; ///< looks at which a worker had the job, and none said so; see stall()
     int stalls = 0;
     int refused_results = 0;
-    int useless_results = 0;
-    std::optional<Canary> canary; ///< nobody waits for the result
-    std::vector<Answer> answers;  ///< of workers that have judged the request already
-    std::optional<Clock::time_point> lonely_since; ///< no worker can give the next answer
-    std::optional<Clock::time_point> asked_at;     ///< for another answer
-    bool by_any_worker = false;                    ///< no trusted worker has answered for long
+    int useless_results = 0; ///< of quarantined workers
   };
 
   Clock::duration until_next_job() const;
@@ -142,33 +126,9 @@ private:
   void take(const Pending& pending, const ArrivedResult& result);
   void refuse(const ArrivedResult& result, const std::string& why);
   int send_again(const ArrivedResult& result, int Pending::*count, std::chrono::milliseconds delay);
-  void insert(Pending pending);
-  evaluators::EvaluationRequest asked(const Pending& pending) const;
   PoolRules rules() const;
-
-  // In remote_evaluations_trust.cpp.
   void pass_on(const ArrivedResult& result);
-  bool is_useless(const Pending& pending, const std::string& worker) const;
-  void take_answer(Pending pending, Answer answer);
-  void take_canary(const Pending& pending, const Answer& answer);
-  void settle(Pending pending);
-  void settle_alone(Pending pending);
-  void settle_without_more(Pending pending);
-  void settle_by(const Ruling& ruling, Pending pending);
-  bool needs_second(const Pending& pending) const;
-  bool is_drawn(const std::string& request_id) const;
-  bool would_lead(const Pending& pending, const Answer& answer) const;
-  bool may_help(const Pending& pending, const WorkerRoster::Member& worker) const;
-  bool has_other(const Pending& pending, const std::vector<WorkerRoster::Member>& live) const;
-  bool asks_trusted(const Pending& pending) const;
-  void ask_another(Pending pending);
-  void deliver(Pending pending, std::size_t index);
-  bool pass_result_on(const Pending& pending, const Answer& answer);
-  void settle_without_quarantined(Pending pending);
-  void end_without_result(Pending pending, const std::string& fault);
-  void blame(const std::string& worker, int marks, const std::string& why);
-  void plant_canary(const evaluators::EvaluationRequest& like);
-  void tend_answers();
+  void announce_quarantine(const std::string& worker, const std::string& why);
   std::optional<Pending> remove(const std::string& job);
   std::optional<Pending> find(const std::string& job) const;
   bool pause(std::chrono::milliseconds time);
@@ -180,8 +140,7 @@ private:
 
   Setup setup_;
   const std::string session_;
-  SeenEvaluations seen_;
-  WorkerTrust trust_;
+  Quarantine quarantine_;
   TaskParcels parcels_;              ///< used by the sending thread
   std::uint64_t reconnections_ = 0;  ///< used by the sending thread
   Clock::time_point heard_;          ///< used by the sending thread: the broker was there
@@ -204,19 +163,8 @@ private:
   std::map<std::string, JobAddress> finished_;
   std::vector<ArrivedResult> arrived_;                  ///< for the sending thread
   std::vector<std::pair<Pending, std::string>> faults_; ///< for the sending thread
-  struct Best {
-    double speedup = 0; ///< ranked
-    std::string worker;
-  };
-  std::map<std::string, Best> best_; ///< by the digest of the task
-  bool canary_is_out_ = false;
   bool is_rescheduled_ = false; ///< a job is due earlier than the sending thread knows
   bool stopping_ = false;
-
-  /// Held while a result or a quarantine is passed on, so that no result of a worker comes after
-  /// its quarantine. Locked before mutex_.
-  std::mutex telling_;
-  evaluators::TakeQuarantine tell_quarantine_; ///< guarded by telling_
 
   CheckingThreads checks_; ///< of results
   std::thread sender_, receiver_;

@@ -259,7 +259,7 @@ TEST(RemoteEvaluations, ResultsOfJobsThatNobodyKnowsDoNotFillTheMemory) {
                           worker, body);
     }
   };
-  send_80("liar");
+  send_80("bad");
   ASSERT_TRUE(comes_true([&] { return broker.kept_results() <= 16; }));
   EXPECT_EQ(broker.kept_results(), 16U) << "a worker has a quarter of the room";
   for (const char* worker : {"b", "c", "d", "e"}) {
@@ -305,18 +305,18 @@ TEST(RemoteEvaluations, AJobThatSomebodyRemovedIsPublishedAgain) {
   patience.publish_again = milliseconds(20);
   Coordinator coordinator(broker, patience);
   submit_many(coordinator, 1);
-  const auto liar = broker.worker(named("a"));
+  const auto careless = broker.worker(named("a"));
   for (int i = 0; i < 2; ++i) {
     std::optional<DeliveredJob> job;
-    ASSERT_TRUE(comes_true([&] { return (job = liar->fetch(milliseconds(100))).has_value(); }));
-    liar->finish(*job); // without a result
+    ASSERT_TRUE(comes_true([&] { return (job = careless->fetch(milliseconds(100))).has_value(); }));
+    careless->finish(*job); // without a result
   }
   // It does not go on for ever.
   std::atomic<bool> over{false};
   std::thread removing([&] {
     while (!over) {
-      if (const auto job = liar->fetch(milliseconds(20))) {
-        liar->finish(*job);
+      if (const auto job = careless->fetch(milliseconds(20))) {
+        careless->finish(*job);
       }
     }
   });
@@ -443,17 +443,17 @@ TEST(RemoteEvaluations, AResultThatCannotBeRightDoesNotCount) {
   const JobAddress address = coordinator.address_of(request);
   coordinator.evaluations().submit(request);
   ASSERT_TRUE(comes_true([&] { return broker.publications() == 1; }));
-  broker.forge_result(address, "liar", "no result");
+  broker.forge_result(address, "bad", "no result");
   ASSERT_TRUE(comes_true([&] { return broker.publications() == 2; }));
   EvaluationResult result{request.id, "cpu", judge_correct(request, {}), {}};
   result.evaluations.front().device_name = "another processor";
-  broker.forge_result(address, "liar", encode(result));
+  broker.forge_result(address, "bad", encode(result));
   ASSERT_TRUE(comes_true([&] { return broker.publications() == 3; }));
   result.evaluations.push_back(result.evaluations.front());
-  broker.forge_result(address, "liar", encode(result));
+  broker.forge_result(address, "bad", encode(result));
   ASSERT_TRUE(coordinator.results().wait_for(1));
   EXPECT_THAT(coordinator.results().all().front().fault,
-              HasSubstr("worker 'liar' sent not one evaluation"));
+              HasSubstr("worker 'bad' sent not one evaluation"));
 }
 
 TEST(RemoteEvaluations, ABrokerThatStaysAwayIsAFault) {

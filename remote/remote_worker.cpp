@@ -112,9 +112,9 @@ void RemoteWorker::wait_for_pool() {
 void RemoteWorker::check_rules(const PoolRules& rules) const {
   if (is_quarantined(rules, setup_.name)) {
     throw Error("the pool '" + setup_.self.pool + "' has quarantined the worker '" + setup_.name +
-                    "': its results contradicted those of other workers",
-                "repair this machine, give it a user of another name (`winnow broker init`), and "
-                "see the coordinator's warnings for the reason");
+                    "': it sent results that do not count",
+                "the coordinator's warnings have the reason; repair this machine, and then `winnow "
+                "broker forget` ends all quarantines of the pool");
   }
   const std::string why = objection(rules, setup_.self);
   if (!why.empty()) {

@@ -1,6 +1,7 @@
 #include "remote/result_check.h"
 
 #include "base/error.h"
+#include "remote/evaluation_check.h"
 #include "tasks/plan/kernel_file.h"
 #include "tasks/plan/tuning/parameter_choices.h"
 
@@ -59,8 +60,7 @@ bool has_asked_parameters(const evaluators::EvaluationRequest& request, std::siz
 } // namespace
 
 evaluators::EvaluationResult checked_result(const evaluators::EvaluationRequest& request,
-                                            const ResultRules& rules, const SentResult& sent,
-                                            SeenEvaluations& seen) {
+                                            const PoolRules& pool, const SentResult& sent) {
   evaluators::EvaluationResult result = evaluators::decode_evaluation_result(sent.body);
   require(result.id == request.id, sent, "the result of another request");
   require(result.fault.empty(), sent, "a fault as a result: " + result.fault);
@@ -68,16 +68,14 @@ evaluators::EvaluationResult checked_result(const evaluators::EvaluationRequest&
           "not one evaluation for each choice of parameters");
   for (std::size_t i = 0; i < result.evaluations.size(); ++i) {
     const tasks::Evaluation& evaluation = result.evaluations[i];
-    check_evaluation(evaluation, rules.pool, sent);
+    check_evaluation(evaluation, pool, sent);
     require(has_asked_parameters(request, i, evaluation), sent,
             "an evaluation of other parameters");
     require(!request.protocol.seed || evaluation.seed == *request.protocol.seed, sent,
             "an evaluation with another seed than the request has");
-    const std::string why = contradiction_in(request, rules.facts, evaluation);
+    const std::string why = fault_of_form(request, evaluation);
     require(why.empty(), sent, why);
   }
-  const std::string repetition = seen.add_or_repetition(request, result.evaluations);
-  require(repetition.empty(), sent, repetition);
   for (tasks::Evaluation& evaluation : result.evaluations) {
     evaluation.worker = sent.worker; // the broker vouches for this name only
   }

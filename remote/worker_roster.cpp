@@ -36,16 +36,6 @@ std::vector<WorkerRoster::Worker> WorkerRoster::live() const {
   return workers;
 }
 
-std::vector<WorkerRoster::Member> WorkerRoster::members() const {
-  const std::lock_guard lock(mutex_);
-  std::vector<Member> members;
-  members.reserve(workers_.size());
-  for (const auto& [name, entry] : workers_) {
-    members.push_back({name, entry.heartbeat.trusted});
-  }
-  return members;
-}
-
 bool WorkerRoster::any_trusted() const {
   const std::lock_guard lock(mutex_);
   return std::any_of(workers_.begin(), workers_.end(),

@@ -29,12 +29,6 @@ public:
   /// BrokerUnavailable, BrokerRefused.
   void update(CoordinatorTransport& transport);
   std::vector<Worker> live() const; ///< by name
-  struct Member {
-    std::string name;
-    bool trusted = false;
-  };
-  /// As live(), without what the workers say. A thousand heartbeats take long to copy.
-  std::vector<Member> members() const;
   bool any_trusted() const;
   /// How far the worker is that has this job; nullopt: no worker says that it has.
   std::optional<HeldJob> held(const std::string& job) const;

@@ -109,8 +109,9 @@ struct Faulted {
   std::vector<tasks::ParameterChoice> choices = {}; ///< of Evaluate
   int turns = 0;                                    ///< of Evaluate
 };
-/// The evaluation that counts for the candidate does not count any more: nobody trusts its worker,
-/// or the candidate was suspended as an incumbent. The candidate is evaluated again.
+/// The evaluation that counts for the candidate does not count any more: the candidate was
+/// suspended as an incumbent. Old logs also say so when nobody trusted its worker. The candidate is
+/// evaluated again.
 struct Withdrawn {
   CandidateId candidate = 0;
   /// Of its parameters, as the withdrawn evaluation had them; empty: it has none.

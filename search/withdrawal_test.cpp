@@ -1,4 +1,4 @@
-// Evaluations that do not count any more, because their worker lies.
+// Evaluations that do not count any more, because their kernel was suspended as an incumbent.
 #include "search/testing/archive_search_fixture.h"
 
 #include <gmock/gmock.h>
@@ -29,13 +29,13 @@ TEST_F(Withdrawal, OfTheLeaderGivesTheLeadBack) {
   begin({.proposals = 9, .seeds = 2});
   const Ask first = ask();
   const Ask second = ask();
-  const CandidateId honest = answer(first, fast(2, "tensor cores"));
-  const CandidateId lie = answer(second, fast(8, "shared memory"));
-  EXPECT_EQ(search_->rival_of(kFirst), lie);
-  search_->apply(Withdrawn{lie, {}});
-  EXPECT_EQ(search_->rival_of(kFirst), honest);
-  EXPECT_EQ(search_->find(lie)->outcome, std::nullopt);
-  EXPECT_THAT(search_->cells(), ElementsAre(Pair("plain", kFirst), Pair("tensor cores", honest)));
+  const CandidateId other = answer(first, fast(2, "tensor cores"));
+  const CandidateId doubted = answer(second, fast(8, "shared memory"));
+  EXPECT_EQ(search_->rival_of(kFirst), doubted);
+  search_->apply(Withdrawn{doubted, {}});
+  EXPECT_EQ(search_->rival_of(kFirst), other);
+  EXPECT_EQ(search_->find(doubted)->outcome, std::nullopt);
+  EXPECT_THAT(search_->cells(), ElementsAre(Pair("plain", kFirst), Pair("tensor cores", other)));
   EXPECT_EQ(search_->earnings().front().correct, 1);
   EXPECT_NEAR(search_->earnings().front().log_gain, std::log(2 * 0.99), 1e-9);
 }
@@ -44,36 +44,36 @@ TEST_F(Withdrawal, ACellGoesBackToTheKernelBefore) {
   begin({.proposals = 9, .seeds = 2});
   const Ask first = ask();
   const Ask second = ask();
-  const CandidateId honest = answer(first, fast(2, "tensor cores"));
-  const CandidateId lie = answer(second, fast(8, "tensor cores"));
-  search_->apply(Withdrawn{lie, {}});
-  EXPECT_EQ(search_->cells().at("tensor cores"), honest);
+  const CandidateId other = answer(first, fast(2, "tensor cores"));
+  const CandidateId doubted = answer(second, fast(8, "tensor cores"));
+  search_->apply(Withdrawn{doubted, {}});
+  EXPECT_EQ(search_->cells().at("tensor cores"), other);
 }
 
 TEST_F(Withdrawal, TheCandidateIsJudgedAgainWithItsParameters) {
   begin({.proposals = 9, .seeds = 2});
-  const CandidateId lie = answer(ask(), fast(8));
+  const CandidateId doubted = answer(ask(), fast(8));
   const tasks::ParameterChoice choice{{"BLOCK", 128}};
-  search_->apply(Withdrawn{lie, choice});
+  search_->apply(Withdrawn{doubted, choice});
   const Evaluate again = evaluated_next();
-  EXPECT_EQ(again.candidate, lie);
+  EXPECT_EQ(again.candidate, doubted);
   EXPECT_THAT(again.choices, ElementsAre(choice));
   search_->apply(Decided{again, {}});
-  search_->apply(Evaluated{lie, failed(Verdict::Wrong)});
-  EXPECT_EQ(search_->find(lie)->outcome->verdict, Verdict::Wrong);
-  EXPECT_EQ(search_->find(lie)->withdrawals, 1);
+  search_->apply(Evaluated{doubted, failed(Verdict::Wrong)});
+  EXPECT_EQ(search_->find(doubted)->outcome->verdict, Verdict::Wrong);
+  EXPECT_EQ(search_->find(doubted)->withdrawals, 1);
   EXPECT_EQ(search_->rival_of(kFirst), std::nullopt);
   EXPECT_EQ(search_->earnings().front().correct, 0);
 }
 
 TEST_F(Withdrawal, KeepsItsParametersWhenTheMachineFailsMeanwhile) {
   begin({.proposals = 9, .seeds = 2});
-  const CandidateId lie = answer(ask(), fast(8));
+  const CandidateId doubted = answer(ask(), fast(8));
   const tasks::ParameterChoice choice{{"BLOCK", 128}};
-  search_->apply(Withdrawn{lie, choice});
+  search_->apply(Withdrawn{doubted, choice});
   for (int fault = 0; fault < 2; ++fault) {
     search_->apply(Decided{evaluated_next(), {}});
-    search_->apply(Faulted{lie, {choice}, 0});
+    search_->apply(Faulted{doubted, {choice}, 0});
   }
   search_->apply(Resumed{});
   EXPECT_THAT(evaluated_next().choices, ElementsAre(choice));

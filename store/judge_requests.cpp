@@ -10,17 +10,23 @@ namespace {
 
 constexpr const char* kItemColumns =
     "SELECT i.batch, i.position, i.item, i.job, i.owner, i.reward, i.place, i.fault, i.cached, "
-    "i.withdrawn, j.candidate_id, CASE WHEN i.cached THEN 0.0 ELSE max(0.0, 86400.0 * "
+    "j.candidate_id, CASE WHEN i.cached THEN 0.0 ELSE max(0.0, 86400.0 * "
     "(julianday(i.answered_at) - julianday(i.asked_at)) - (SELECT coalesce(sum(e.seconds), 0.0) "
     "FROM evaluations AS e WHERE e.candidate_id = j.candidate_id)) END AS queued_seconds "
     "FROM judge_items AS i JOIN judge_jobs AS j ON j.job = i.job ";
 
 JudgeItemRow item_row(const Query& query) {
-  return {
-      query.text("batch"),     query.integer("position"),     query.text("item"),
-      query.text("job"),       query.text("owner"),           query.text("reward"),
-      query.integer("place"),  query.text("fault"),           query.integer("cached") != 0,
-      query.text("withdrawn"), query.integer("candidate_id"), query.real_or_zero("queued_seconds")};
+  return {query.text("batch"),
+          query.integer("position"),
+          query.text("item"),
+          query.text("job"),
+          query.text("owner"),
+          query.text("reward"),
+          query.integer("place"),
+          query.text("fault"),
+          query.integer("cached") != 0,
+          query.integer("candidate_id"),
+          query.real_or_zero("queued_seconds")};
 }
 
 std::optional<std::string> optional_text(const std::string& text) {
@@ -123,13 +129,11 @@ std::optional<JudgeJob> JudgeRequests::find_job(const std::string& job) const {
   store_.read([&](const Database& database) {
     Query query(database, "SELECT candidate_id, options, EXISTS (SELECT 1 FROM evaluations AS e "
                           "WHERE e.candidate_id = j.candidate_id AND e.ordinal = 0 AND e.verdict "
-                          "<> ?2) AS has_evaluation, (SELECT count(*) FROM evaluations AS e "
-                          "WHERE e.candidate_id = j.candidate_id) AS evaluations "
+                          "<> ?2) AS has_evaluation "
                           "FROM judge_jobs AS j WHERE job = ?1");
     if (query.bind(job, static_cast<int>(tasks::Verdict::Infrastructure)).next()) {
       row = JudgeJob{job, query.integer("candidate_id"), query.text("options"),
                      query.integer("has_evaluation") != 0};
-      row->evaluations = query.integer("evaluations");
     }
   });
   return row;
@@ -144,44 +148,13 @@ std::vector<JudgeJob> JudgeRequests::pending_jobs(RowId run) const {
                 "ON b.batch = o.batch WHERE o.job = j.job AND o.place IS NULL) AS priority FROM "
                 "judge_items AS i JOIN judge_jobs AS j ON j.job = i.job "
                 "JOIN candidates AS c ON c.id = j.candidate_id "
-                "WHERE i.place IS NULL AND c.run_id = ? AND NOT EXISTS (SELECT 1 FROM evaluations "
-                "AS e WHERE e.candidate_id = c.id) GROUP BY j.job ORDER BY asked_at, c.id");
-    query.bind(run);
+                "WHERE i.place IS NULL AND c.run_id = ?1 AND NOT EXISTS (SELECT 1 FROM evaluations "
+                "AS e WHERE e.candidate_id = c.id AND e.ordinal = 0 AND e.verdict <> ?2) "
+                "GROUP BY j.job ORDER BY asked_at, c.id");
+    query.bind(run, static_cast<int>(tasks::Verdict::Infrastructure));
     jobs = jobs_of(query);
   });
   return jobs;
-}
-
-std::vector<JudgeJob> JudgeRequests::withdrawn_jobs(const std::string& batch) const {
-  std::vector<JudgeJob> jobs;
-  store_.read([&](const Database& database) {
-    Query query(database, "SELECT j.job, j.candidate_id, j.options, i.owner, "
-                          "coalesce(b.priority, 0) AS priority FROM judge_items AS i "
-                          "JOIN judge_jobs AS j ON j.job = i.job "
-                          "LEFT JOIN judge_batches AS b ON b.batch = i.batch "
-                          "WHERE i.batch = ? AND i.place IS NULL AND i.withdrawn IS NOT "
-                          "NULL ORDER BY i.position");
-    query.bind(batch);
-    jobs = jobs_of(query);
-  });
-  return jobs;
-}
-
-std::int64_t JudgeRequests::withdraw(RowId candidate, const std::string& why) {
-  std::int64_t items = 0;
-  write(store_, [&](const Database& database) {
-    const std::string answered = "job = (SELECT job FROM judge_jobs WHERE candidate_id = ?1) AND "
-                                 "place IS NOT NULL AND fault IS NULL";
-    Query count(database, "SELECT count(*) AS items FROM judge_items WHERE " + answered);
-    count.bind(candidate).next();
-    items = count.integer("items");
-    Query(database, "UPDATE judge_items SET withdrawn = ?2, withdrawn_place = place, place = NULL, "
-                    "cached = 0 WHERE " +
-                        answered)
-        .bind(candidate, why)
-        .run();
-  });
-  return items;
 }
 
 bool JudgeRequests::is_waited_for(const std::string& job) const {
@@ -193,12 +166,12 @@ std::optional<JudgeBatchState> JudgeRequests::batch(const std::string& batch,
   JudgeBatchState state;
   store_.read([&](const Database& database) {
     Query query(database, "SELECT count(*) AS items, count(place) AS answered, "
-                          "coalesce(max(place), 0) AS last, count(withdrawn) AS withdrawn, "
+                          "coalesce(max(place), 0) AS last, "
                           "(SELECT metadata FROM judge_batches WHERE batch = ?1) AS metadata "
                           "FROM judge_items WHERE batch = ?1 AND ?2 IN ('', owner)");
     query.bind(batch, owner).next();
     state = {query.integer("items"), query.integer("answered"), query.integer("last"),
-             query.integer("withdrawn"), query.text("metadata")};
+             query.text("metadata")};
   });
   return state.items == 0 ? std::nullopt : std::optional(state);
 }

@@ -15,11 +15,10 @@ namespace winnow::store {
 struct JudgeJob {
   std::string job; ///< digest of all that the answer depends on
   RowId candidate = 0;
-  std::string options;          ///< JSON
-  bool has_evaluation = false;  ///< one that counts; set by find_job()
-  std::string owner = {};       ///< of the oldest item that waits; set by pending_jobs()
-  int priority = 0;             ///< the highest of the items that wait; set by pending_jobs()
-  std::int64_t evaluations = 0; ///< also those that do not count any more; set by find_job()
+  std::string options;         ///< JSON
+  bool has_evaluation = false; ///< one that counts; set by find_job()
+  std::string owner = {};      ///< of the oldest item that waits; set by pending_jobs()
+  int priority = 0;            ///< the highest of the items that wait; set by pending_jobs()
 };
 
 /// What a request says about all of its items.
@@ -44,7 +43,6 @@ struct JudgeItemRow {
   std::string fault = {}; ///< why the machine gave no answer: "infrastructure: ...", "cancelled"
   bool cached = false;    ///< the store had the evaluation when the item came
   // Set when read.
-  std::string withdrawn = {}; ///< why an earlier answer does not count; empty: there was none
   RowId candidate = 0;
   /// Between the question and the answer, without the time in which the candidate was evaluated.
   double queued_seconds = 0;
@@ -52,9 +50,8 @@ struct JudgeItemRow {
 
 struct JudgeBatchState {
   std::int64_t items = 0, answered = 0;
-  std::int64_t last = 0;      ///< the highest JudgeItemRow::place
-  std::int64_t withdrawn = 0; ///< items with an earlier answer that does not count
-  std::string metadata = {};  ///< JudgeBatchRow::metadata
+  std::int64_t last = 0;     ///< the highest JudgeItemRow::place
+  std::string metadata = {}; ///< JudgeBatchRow::metadata
 };
 
 /// What a row of `judge_items` and the evaluation of its job take beside the text, about.
@@ -75,16 +72,10 @@ public:
   std::vector<std::string> answer(const std::string& job, const std::string& fault,
                                   const std::string& owner = {});
 
-  /// The evaluation of the candidate does not count any more: its answers, except faults, become
-  /// items that wait. Returns how many.
-  std::int64_t withdraw(RowId candidate, const std::string& why);
-
   std::optional<JudgeJob> find_job(const std::string& job) const;
-  /// The jobs of a run with items that wait and no evaluation, in the order in which they were
-  /// asked. The priority is for the caller to heed.
+  /// The jobs of a run with items that wait, in the order in which they were asked. The priority is
+  /// for the caller to heed.
   std::vector<JudgeJob> pending_jobs(RowId run) const;
-  /// The jobs of a batch whose answers were withdrawn and that have no other answer yet.
-  std::vector<JudgeJob> withdrawn_jobs(const std::string& batch) const;
   /// The seed of the first batch with this content. nullopt: there is none.
   std::optional<std::int64_t> seed_of(const std::string& content) const;
   bool is_waited_for(const std::string& job) const; ///< an item of the job has no answer

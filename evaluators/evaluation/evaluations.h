@@ -16,10 +16,6 @@ using TakeResult = std::function<void(EvaluationResult)>;
 /// Is told how many of all steps of the sittings have been made, on a thread of the Evaluations.
 using HoldProgress = std::function<void(int made, int all)>;
 
-/// Takes the name of a worker (tasks::Evaluation::worker) whose results do not count, on a thread
-/// that takes results. All results of the worker that were passed on came before.
-using TakeQuarantine = std::function<void(const std::string& worker)>;
-
 /// Evaluates candidates and holds sittings, here or elsewhere. Results come in any order. Any
 /// thread may call it.
 class Evaluations {
@@ -34,8 +30,6 @@ public:
   /// takes results.
   virtual SittingAnswer hold(const SittingRequest& request, const std::stop_token& stop,
                              const HoldProgress& progress) = 0;
-  /// Tells at once about workers that are quarantined already. Here no worker is ever quarantined.
-  virtual void watch_quarantines(TakeQuarantine /*take*/) {}
   /// Drops all requests and ends all sittings. No result comes after this returns.
   virtual void stop() = 0;
 };

@@ -12,15 +12,11 @@
 #include "harness/run/session.h"
 #include "store/export.h"
 #include "store/run_store.h"
-#include "store/worker_evaluations.h"
 
-#include <algorithm>
 #include <atomic>
 #include <iostream>
 #include <map>
 #include <memory>
-#include <mutex>
-#include <set>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -40,21 +36,15 @@ struct ReverifyCommand {
   BrokerOptions broker;
 };
 
-/// Judges again each leaderboard entry that comes from another evaluator, from another revision of
-/// its task or from a quarantined worker, with the parameters of the entry. Then holds a final for
-/// the leaders of each task.
+/// Judges again each leaderboard entry that comes from another evaluator or from another revision
+/// of its task, with the parameters of the entry. Then holds a final for the leaders of each task.
 class Reverification {
 public:
   Reverification(store::RunStore& store, const ReverifyCommand& command)
       : store_(store), options_(command.options),
         devices_(open_devices(options_, options_.run_timeout, command.broker)),
         evaluations_(devices_->factory()),
-        final_(store, evaluations_.evaluations(), devices_->first(), options_) {
-    evaluations_.evaluations().watch_quarantines([this](const std::string& worker) {
-      const std::lock_guard lock(mutex_);
-      quarantined_.insert(worker);
-    });
-  }
+        final_(store, evaluations_.evaluations(), devices_->first(), options_) {}
 
   const evaluators::DeviceReport& device() const { return devices_->first(); }
   void cancel() {
@@ -66,7 +56,7 @@ public:
   void check(const store::LeaderboardRow& row) {
     const std::string& digest = open(row.task)->digest;
     if (row.comparable && row.evaluator_version == evaluators::kEvaluatorVersion &&
-        row.task_digest == digest && row.device_name == device().name && !is_of_quarantined(row)) {
+        row.task_digest == digest && row.device_name == device().name) {
       return; // the entry is current: only the final judges it
     }
     if (row.device_name != device().name) {
@@ -118,15 +108,6 @@ private:
     return found;
   }
 
-  bool is_of_quarantined(const store::LeaderboardRow& row) const {
-    const std::lock_guard lock(mutex_);
-    return std::any_of(quarantined_.begin(), quarantined_.end(), [&](const std::string& worker) {
-      const auto made = store::evaluations_of_worker(store_, row.run, worker);
-      return std::any_of(made.begin(), made.end(),
-                         [&](const auto& one) { return one.candidate == row.candidate; });
-    });
-  }
-
   tasks::Evaluation judge_again(const store::LeaderboardRow& row) {
     evaluators::EvaluationRequest request;
     request.task = open(row.task);
@@ -165,9 +146,7 @@ private:
   store::RunStore& store_;
   evaluators::EvaluationOptions options_;
   std::unique_ptr<evaluators::DevicePool> devices_;
-  mutable std::mutex mutex_; ///< guards quarantined_
-  std::set<std::string> quarantined_;
-  evaluators::OneByOne evaluations_; ///< its threads use the members above
+  evaluators::OneByOne evaluations_;
   FinalSitting final_;
   std::map<std::string, std::shared_ptr<const tasks::Task>> tasks_;
   std::atomic<bool> cancelled_{false};
@@ -214,8 +193,7 @@ void add_reverify(CLI::App& app, Action& chosen) {
   CLI::App* sub = app.add_subcommand(
       "reverify", "Hold a new final: time the leaders of the leaderboards against each other and "
                   "judge them on held-out shapes. If a leader has its verdict from an older "
-                  "evaluator, another revision of the task or a worker that the pool has "
-                  "quarantined, judge the leader again before the "
+                  "evaluator or another revision of the task, judge the leader again before the "
                   "final and keep the old verdict as evidence");
   sub->add_option("--store", command->store, kStoreHelp);
   sub->add_option("--task", command->query.task, "only this task, by name or folder (default: all)")

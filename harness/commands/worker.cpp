@@ -9,6 +9,7 @@
 #include "remote/broker_credentials.h"
 #include "remote/remote_worker.h"
 #include "remote/transport_library.h"
+#include "remote/worker_selftest.h"
 
 #include <algorithm>
 #include <chrono>
@@ -101,6 +102,13 @@ remote::Heartbeat self_of(const WorkerCommand& command, const evaluators::OpenDe
   return self;
 }
 
+/// Before the worker takes jobs.
+void prove(const evaluators::OpenDevices& devices) {
+  constexpr const char* kTask = "blas/axpy";
+  remote::require_right_verdicts(devices.factory(), devices.size(), devices.first().kind,
+                                 tasks::load_task(tasks::find_catalogue() / kTask));
+}
+
 ExitCode serve_jobs(const WorkerCommand& command, const remote::WorkerIdentity& identity,
                     remote::WorkerTransport& transport, const evaluators::OpenDevices& devices,
                     Interrupt& interrupt) {
@@ -136,6 +144,7 @@ ExitCode work(const WorkerCommand& command) {
     if (command.torch) {
       devices.start_torch();
     }
+    prove(devices);
     return serve_jobs(command, identity, *transport, devices, interrupt);
   } catch (const remote::BrokerRefused& error) {
     throw NotPermitted(error.what(), error.remedy());

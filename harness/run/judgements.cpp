@@ -2,11 +2,8 @@
 
 #include "base/digest.h"
 #include "evaluators/evaluation/blank_evaluation.h"
-#include "harness/report/counted.h"
-#include "store/worker_evaluations.h"
 #include "tasks/task/baseline.h"
 
-#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -38,10 +35,7 @@ Judgements::Judgements(const RunLoopSetup& setup, const std::shared_ptr<RunQueue
                        VerdictTally& tally)
     : setup_(setup), clock_(clock), stop_(stop), shelf_(shelf), tally_(tally),
       evaluations_(setup.evaluations(
-          [queue](evaluators::EvaluationResult result) { queue->push(std::move(result)); })) {
-  evaluations_->watch_quarantines(
-      [queue](const std::string& worker) { queue->push(Quarantine{worker}); });
-}
+          [queue](evaluators::EvaluationResult result) { queue->push(std::move(result)); })) {}
 
 void Judgements::submit(TaskState& state, const search::Evaluate& evaluate) {
   const store::CandidateRow row = setup_.journal.store().candidate(evaluate.candidate);
@@ -216,9 +210,6 @@ void Judgements::settle(const Judgement& judgement, const tasks::Evaluation& las
   }
   shelf_.forget(judgement.candidate());
   tally_.count(state, judgement.candidate(), *outcome);
-  if (!counts && withdraw_if_unjudged(state, judgement.candidate())) {
-    return;
-  }
   const tasks::Evaluation& evaluation = counts || outcome->verdict == Verdict::Infrastructure
                                             ? last
                                             : shelf_.at(judgement.candidate()).evaluation;
@@ -227,59 +218,6 @@ void Judgements::settle(const Judgement& judgement, const tasks::Evaluation& las
   } else {
     tally_.tell(state, judgement.key, evaluation);
   }
-}
-
-bool Judgements::rests_on(const std::string& worker) const {
-  return !store::evaluations_of_worker(setup_.journal.store(), setup_.journal.run(), worker)
-              .empty() ||
-         !store::unjudged_evaluations(setup_.journal.store(), setup_.journal.run()).empty();
-}
-
-/// The evaluations leave the boards at once. The search hears of a candidate that it still tunes
-/// when the tuning has ended. If a session ends in between, the next one goes on here.
-void Judgements::quarantine(const std::string& worker, std::vector<TaskState>& tasks) {
-  Journal& journal = setup_.journal;
-  std::vector<store::CountingEvaluation> withdrawn;
-  journal.transaction([&] {
-    withdrawn = journal.withdraw_evaluations(
-        worker, evaluators::machine_fault(setup_.device_kind, setup_.device_name,
-                                          "the worker '" + worker +
-                                              "' is quarantined: the candidate is judged again"));
-  });
-  for (const store::CountingEvaluation& row : withdrawn) {
-    shelf_.forget(row.candidate);
-  }
-  for (const auto& row : store::unjudged_evaluations(journal.store(), journal.run())) {
-    const auto state = std::find_if(tasks.begin(), tasks.end(),
-                                    [&](const TaskState& one) { return one.row == row.task; });
-    if (state != tasks.end()) {
-      withdraw_if_unjudged(*state, row.candidate);
-    }
-  }
-  if (!withdrawn.empty()) {
-    setup_.progress.event(fmt::format("worker '{}' is quarantined: {} judged again", worker,
-                                      counted(static_cast<std::int64_t>(withdrawn.size()),
-                                              "candidate is", "candidates are")),
-                          Progress::Weight::Important);
-  }
-}
-
-/// The search has an outcome that the store has withdrawn.
-bool Judgements::withdraw_if_unjudged(TaskState& state, store::RowId candidate) {
-  const search::Individual* judged = state.search->find(candidate);
-  if (judged == nullptr || !judged->outcome ||
-      judged->outcome->verdict == Verdict::Infrastructure) {
-    return false;
-  }
-  const tasks::Evaluation& counting = shelf_.at(candidate).evaluation;
-  if (counting.verdict != Verdict::Infrastructure) {
-    return false;
-  }
-  tally_.withdraw(state, candidate, *judged->outcome);
-  commit(setup_.journal, state, [&]() -> std::vector<search::Event> {
-    return {search::Withdrawn{candidate, counting.parameters}};
-  });
-  return true;
 }
 
 nlohmann::json Judgements::account_of(const Judgement& judgement,

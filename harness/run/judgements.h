@@ -27,10 +27,6 @@ public:
 
   void submit(TaskState& state, const search::Evaluate& evaluate);
   void finish(evaluators::EvaluationResult& result);
-  /// Whether quarantine() would change anything.
-  bool rests_on(const std::string& worker) const;
-  /// No evaluation of this worker counts any more: its candidates are judged again.
-  void quarantine(const std::string& worker, std::vector<TaskState>& tasks);
   /// No result comes after this.
   void stop() { evaluations_->stop(); }
 
@@ -51,7 +47,6 @@ private:
   void record(const Judgement& judgement, evaluators::EvaluationResult& result);
   bool suspend_incumbent(const Judgement& judgement, const tasks::Evaluation& evaluation);
   void settle(const Judgement& judgement, const tasks::Evaluation& last, bool counts);
-  bool withdraw_if_unjudged(TaskState& state, store::RowId candidate);
   nlohmann::json account_of(const Judgement& judgement, const tasks::Evaluation& evaluation) const;
 
   const RunLoopSetup& setup_;

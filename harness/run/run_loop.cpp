@@ -80,9 +80,6 @@ void RunLoop::restore() {
   if (!setup_.is_finished) {
     begin_session();
   }
-  while (await_event(std::chrono::milliseconds{0})) { // quarantines since then
-    handle_first();
-  }
   for (const UnusedReply& unused : restored_replies(setup_, tasks_, calls_, tally_)) {
     accept(*unused.state, unused.ask, unused.reply);
   }
@@ -310,13 +307,6 @@ void RunLoop::handle(evaluators::EvaluationResult& event) {
 
 void RunLoop::handle(Interruption&) {
   stop_.stop(StopSign::Reason::Interrupted, "interrupted");
-}
-
-void RunLoop::handle(Quarantine& event) {
-  if (judgements_.rests_on(event.worker)) {
-    begin_session();
-    judgements_.quarantine(event.worker, tasks_);
-  }
 }
 
 void RunLoop::show_progress() {

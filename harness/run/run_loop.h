@@ -82,7 +82,6 @@ private:
   void handle(Reply& event);
   void handle(evaluators::EvaluationResult& event);
   void handle(Interruption& event);
-  void handle(Quarantine& event);
 
   void show_progress();
   void drain();

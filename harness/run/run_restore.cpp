@@ -83,7 +83,7 @@ void restore(TaskState& state, const RunLoopSetup& setup, CandidateShelf& shelf,
     const tasks::Evaluation& evaluation = shelf.at(state.baseline).evaluation;
     const bool is_withdrawn = evaluation.verdict == tasks::Verdict::Infrastructure &&
                               baseline->outcome->verdict != tasks::Verdict::Infrastructure;
-    if (!is_withdrawn) { // otherwise the baseline is judged again
+    if (!is_withdrawn) { // an older Winnow did so when nobody trusted a worker
       tally.check_baseline(state, evaluation);
     }
   }

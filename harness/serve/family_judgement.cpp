@@ -122,11 +122,6 @@ bool FamilyJudgement::take(const EvaluationResult& result) {
   return has_more();
 }
 
-bool FamilyJudgement::rests_on(const std::set<std::string>& workers) const {
-  return workers.contains(of_default_.worker) ||
-         (of_winner_ && workers.contains(of_winner_->worker));
-}
-
 void FamilyJudgement::write(store::RunStore& store, store::RowId candidate) const {
   if (store.candidate_state(candidate).best) {
     store.supersede_evaluation(candidate, of_default_, default_request_);

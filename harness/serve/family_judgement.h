@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -28,8 +27,6 @@ public:
   /// a fault of the machine in an evaluation in full.
   bool take(const evaluators::EvaluationResult& result);
 
-  /// Whether the judgement rests on the word of one of these workers.
-  bool rests_on(const std::set<std::string>& workers) const;
   /// Writes what was evaluated, in the place of an evaluation that does not count any more. Call it
   /// when the judgement is over.
   void write(store::RunStore& store, store::RowId candidate) const;

@@ -140,10 +140,6 @@ RewardFacts reward_facts(const Evaluation& evaluation, JudgeDepth depth) {
   return facts;
 }
 
-json withdrawn_json(const store::JudgeItemRow& item) {
-  return item.withdrawn.empty() ? json() : json(item.withdrawn);
-}
-
 json result_json(const store::JudgeItemRow& item, const JobFacts& job,
                  const Evaluation* evaluation) {
   json result = {{"id", item.item},
@@ -154,7 +150,6 @@ json result_json(const store::JudgeItemRow& item, const JobFacts& job,
                  {"task_digest", job.task_digest},
                  {"depth", to_string(job.depth)},
                  {"cached", item.cached},
-                 {"withdrawn", withdrawn_json(item)},
                  {"queued_seconds", item.queued_seconds},
                  {"reward", nullptr},
                  {"reward_terms", nullptr},

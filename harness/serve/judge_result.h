@@ -24,9 +24,6 @@ struct JobFacts {
   std::optional<double> speed_of_light = {}; ///< JudgeServiceSetup::speed_of_light
 };
 
-/// Why an earlier answer for the item does not count; null: there was none.
-nlohmann::json withdrawn_json(const store::JudgeItemRow& item);
-
 /// The answer for an item (docs/serve.md): the verdict, the speed and the reward. With a fault the
 /// reward is null. Of hidden shapes the answer has neither a size nor a number. `evaluation`:
 /// nullptr if `item.fault` says why there is none.

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <exception>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -58,7 +57,6 @@ json batch_page(const JudgeService& service, const std::string& batch,
   return {{"batch", batch},
           {"items", state.items},
           {"answered", state.answered},
-          {"withdrawn", state.withdrawn},
           {"done", state.answered == state.items && next >= state.last},
           {"next", next},
           {"metadata", metadata_json(state.metadata)},
@@ -70,7 +68,6 @@ json batch_page(const JudgeService& service, const std::string& batch,
 JudgeRoutes::JudgeRoutes(JudgeService& service, Setup setup)
     : service_(service), setup_(std::move(setup)) {
   service_.on_answer = [this](const std::string& batch) { on_answer(batch); };
-  service_.on_withdrawal = [this] { ask_again(); };
 }
 
 void JudgeRoutes::answer(const std::shared_ptr<Exchange>& exchange, const Target& target,
@@ -233,10 +230,8 @@ void JudgeRoutes::show_job(const Call& call, const std::string& job) {
       exchange->reply(json_reply(200, service_.result(now)));
     } else if (late) {
       const std::string state = service_.state_of(job);
-      exchange->reply(json_reply(200, {{"id", now.item},
-                                       {"job", job},
-                                       {"state", state.empty() ? "queued" : state},
-                                       {"withdrawn", withdrawn_json(now)}}));
+      exchange->reply(json_reply(
+          200, {{"id", now.item}, {"job", job}, {"state", state.empty() ? "queued" : state}}));
     }
     return now.place > 0 || late;
   };
@@ -261,7 +256,6 @@ HttpReply JudgeRoutes::health() const {
                           {"running", state.running},
                           {"answered", state.answered},
                           {"faults", state.faults},
-                          {"withdrawn", state.withdrawn},
                           {"per_minute", state.per_second * 60}});
 }
 
@@ -275,7 +269,6 @@ HttpReply JudgeRoutes::metrics() const {
   add("jobs_running", "gauge", state.running);
   add("jobs_answered_total", "counter", state.answered);
   add("jobs_faulted_total", "counter", state.faults);
-  add("answers_withdrawn_total", "counter", state.withdrawn);
   add("jobs_per_second", "gauge", state.per_second);
   add("requests_waiting", "gauge", waiters_.size());
   HttpReply reply{200, text};
@@ -299,7 +292,6 @@ bool JudgeRoutes::advance(Waiter& waiter, bool late) {
 
 void JudgeRoutes::wait(const std::string& batch, Waiter waiter) {
   const bool is_late = waiter.deadline <= Clock::now();
-  service_.ask_again(batch);
   if (!advance(waiter, is_late)) {
     waiters_.emplace(batch, std::move(waiter));
   }
@@ -309,16 +301,6 @@ void JudgeRoutes::on_answer(const std::string& batch) {
   auto [at, end] = waiters_.equal_range(batch);
   while (at != end) {
     at = advance(at->second, false) ? waiters_.erase(at) : std::next(at);
-  }
-}
-
-void JudgeRoutes::ask_again() {
-  std::set<std::string> batches;
-  for (const auto& [batch, waiter] : waiters_) {
-    batches.insert(batch);
-  }
-  for (const std::string& batch : batches) {
-    service_.ask_again(batch);
   }
 }
 

@@ -65,7 +65,6 @@ private:
   static bool advance(Waiter& waiter, bool late);
   void wait(const std::string& batch, Waiter waiter);
   void on_answer(const std::string& batch);
-  void ask_again();
 
   JudgeService& service_;
   Setup setup_;

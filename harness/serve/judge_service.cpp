@@ -37,14 +37,6 @@ void JudgeService::start() {
       }
     });
   });
-  evaluations_->watch_quarantines(
-      [this, post = setup_.post, alive = std::weak_ptr(is_alive_)](const std::string& worker) {
-        post([this, alive, worker] {
-          if (!alive.expired()) {
-            quarantine(worker);
-          }
-        });
-      });
   stored_ = requests_.stored_bytes();
   for (const store::JudgeJob& job : requests_.pending_jobs(setup_.run)) {
     enqueue(job.job, job.candidate, job.owner, job.priority);
@@ -113,7 +105,6 @@ void JudgeService::submit(const std::string& job) {
   Waiting& waiting = waiting_.at(job);
   try {
     const store::JudgeJob row = requests_.find_job(job).value();
-    waiting.evaluations = std::max(waiting.evaluations, row.evaluations);
     const JobOptions options = decoded(row.options);
     std::shared_ptr<const tasks::Task> task = setup_.find_task(options.task);
     if (task->digest != options.task_digest) {
@@ -132,8 +123,7 @@ void JudgeService::submit(const std::string& job) {
 
 /// Asks for the next evaluation of a job.
 void JudgeService::submit_next_of(const std::string& job, Waiting& waiting) {
-  // Tells the evaluations of a job apart: a heat is asked for again after a fault, and a judgement
-  // that was withdrawn begins again.
+  // Tells the evaluations of a job apart: a heat is asked for again after a fault.
   constexpr unsigned kBitsOfCandidate = 40;
   evaluators::EvaluationRequest request = waiting.family->next();
   request.id = evaluators::request_id(request, waiting.candidate +
@@ -156,11 +146,6 @@ void JudgeService::take(const evaluators::EvaluationResult& result) {
     const bool has_more = waiting.family->take(result);
     if (has_more && !waiting.is_cancelled) {
       submit_next_of(job, waiting);
-      return;
-    }
-    if (!waiting.is_cancelled && waiting.family->rests_on(quarantined_)) {
-      begin_again(job, waiting);
-      submit_next();
       return;
     }
     problem = has_more ? std::optional("cancelled") : std::nullopt;
@@ -278,8 +263,7 @@ std::string JudgeService::state_of(const std::string& job) const {
 }
 
 ServiceState JudgeService::state() const {
-  return {queue_.size(),      running_.size(), answered_,  faults_,
-          rate_.per_second(), withdrawn_,      last_fault_};
+  return {queue_.size(), running_.size(), answered_, faults_, rate_.per_second(), last_fault_};
 }
 
 } // namespace winnow::harness

@@ -17,7 +17,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -68,7 +67,6 @@ struct ServiceState {
   std::size_t queued = 0, running = 0;
   std::uint64_t answered = 0, faults = 0; ///< evaluations since the start
   double per_second = 0;                  ///< 0: not known
-  std::uint64_t withdrawn = 0;            ///< answers since the start
   std::string last_fault;                 ///< empty: the last evaluation was none
 };
 
@@ -85,8 +83,6 @@ public:
 
   /// Called when a batch has a new answer.
   std::function<void(const std::string& batch)> on_answer;
-  /// Called when answers were withdrawn: for the batches that somebody waits for, ask_again().
-  std::function<void()> on_withdrawal;
 
   /// The batch is in the store when this returns. An item whose answer is known is answered at
   /// once. An item with a problem is left out. Throws QueueFull; then nothing is stored. Answers of
@@ -97,9 +93,6 @@ public:
   /// The owner's items of the job get the fault "cancelled". The evaluation ends if nobody else
   /// waits for it. False: the owner has no such job, or it is answered.
   bool cancel(const std::string& owner, const std::string& job);
-  /// Somebody waits for the answers of the batch: those that were withdrawn are judged again. They
-  /// need no room in the queue.
-  void ask_again(const std::string& batch);
 
   /// The answers of a batch after this place, at most `limit`.
   std::vector<nlohmann::json> results(const std::string& batch, std::int64_t after,
@@ -143,9 +136,6 @@ private:
   void submit(const std::string& job);
   void submit_next_of(const std::string& job, Waiting& waiting);
   void take(const evaluators::EvaluationResult& result);
-  void begin_again(const std::string& job, Waiting& waiting);
-  void quarantine(const std::string& worker);
-  std::int64_t withdraw_evaluations_of(const std::string& worker);
   void end(const std::string& job, const Waiting& waiting,
            const std::optional<std::string>& problem);
   void record(const std::string& job, const Waiting& waiting);
@@ -166,8 +156,7 @@ private:
   std::map<std::string, std::string> running_; ///< jobs by the id of their evaluation
   MeasuredRate rate_;
   std::map<std::string, std::uint64_t> stored_; ///< bytes, by owner
-  std::set<std::string> quarantined_;           ///< workers whose evaluations do not count
-  std::uint64_t answered_ = 0, faults_ = 0, withdrawn_ = 0;
+  std::uint64_t answered_ = 0, faults_ = 0;
   std::string last_fault_;
   std::shared_ptr<bool> is_alive_ = std::make_shared<bool>(true);
   std::unique_ptr<evaluators::Evaluations> evaluations_; ///< last: its threads call the others

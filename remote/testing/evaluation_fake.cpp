@@ -4,7 +4,6 @@
 #include "evaluators/timing/hidden_speed.h"
 #include "evaluators/timing/score_times.h"
 #include "evaluators/timing/timed_case.h"
-#include "remote/expected_cases.h"
 #include "remote/testing/pool_fake.h"
 #include "tasks/plan/kernel_file.h"
 #include "tasks/plan/tuning/parameter_choices.h"
@@ -18,6 +17,8 @@ namespace {
 
 using evaluators::Depth;
 using evaluators::EvaluationRequest;
+using tasks::ShapeSet;
+using tasks::Stage;
 using tasks::Verdict;
 
 constexpr double kBaselineNs = 1e6;
@@ -48,20 +49,49 @@ void draw_times(const EvaluationRequest& request, const SimulatedKernel& kernel,
   }
 }
 
-void add_cases(const EvaluationRequest& request, const SimulatedKernel& kernel,
-               tasks::Evaluation& evaluation) {
-  const auto expected = expected_cases(request, evaluation);
-  for (std::size_t i = evaluation.cases.size(); i < expected.size(); ++i) {
+/// A case for each shape of the set.
+void add_cases(const EvaluationRequest& request, const SimulatedKernel& kernel, Stage stage,
+               ShapeSet set, bool timed, tasks::Evaluation& evaluation) {
+  for (const tasks::Shape& shape : request.task->shapes_of(set, evaluation.device)) {
     tasks::CaseResult& result = evaluation.cases.emplace_back();
-    result.stage = expected[i].stage;
-    result.shape_id = expected[i].shape->id;
-    result.set = expected[i].shape->set;
-    result.shape = to_string(*expected[i].shape);
-    result.seed = expected[i].seed;
+    result.stage = stage;
+    result.shape_id = shape.id;
+    result.set = set;
+    result.shape = to_string(shape);
+    result.seed = random_bits();
     result.verdict = request.depth == Depth::Trial ? Verdict::NotJudged : Verdict::Correct;
-    if (expected[i].timed) {
+    if (timed) {
       draw_times(request, kernel, result);
     }
+  }
+}
+
+void add_shown_cases(const EvaluationRequest& request, const SimulatedKernel& kernel,
+                     tasks::Evaluation& evaluation) {
+  if (request.depth == Depth::HeldOut) {
+    add_cases(request, kernel, Stage::HeldOut, ShapeSet::HeldOut, false, evaluation);
+    return;
+  }
+  if (request.depth != Depth::Trial) {
+    add_cases(request, kernel, Stage::Tiny, ShapeSet::Tiny, false, evaluation);
+    add_cases(request, kernel, Stage::Search, ShapeSet::Search, false, evaluation);
+  }
+  if (request.depth == Depth::Trial || request.protocol.timing) {
+    add_cases(request, kernel, Stage::Time, ShapeSet::Search, true, evaluation);
+  }
+}
+
+/// Those of kernels that are faster than the baseline are timed.
+void add_hidden_cases(const EvaluationRequest& request, const SimulatedKernel& kernel,
+                      tasks::Evaluation& evaluation) {
+  if (request.depth != Depth::Full || !request.protocol.promotion) {
+    return;
+  }
+  add_cases(request, kernel, Stage::Promotion, ShapeSet::Promotion, false, evaluation);
+  const std::size_t first = evaluation.cases.size();
+  if (request.protocol.timing && evaluation.speedup > 1) {
+    add_cases(request, kernel, Stage::Promotion, ShapeSet::Promotion, true, evaluation);
+    evaluators::score_hidden(evaluation, first, tasks::speedup_versus(request.task->baseline));
   }
 }
 
@@ -76,11 +106,7 @@ void score(const EvaluationRequest& request, const SimulatedKernel& kernel,
            tasks::Evaluation& evaluation) {
   evaluators::score_times(evaluation, *request.task, {}, std::nullopt,
                           request.incumbent ? evaluators::digest_of(*request.incumbent) : "");
-  const std::size_t first = evaluation.cases.size();
-  add_cases(request, kernel, evaluation);
-  if (evaluation.cases.size() > first) {
-    evaluators::score_hidden(evaluation, first, tasks::speedup_versus(request.task->baseline));
-  }
+  add_hidden_cases(request, kernel, evaluation);
 }
 
 } // namespace
@@ -96,7 +122,7 @@ tasks::Evaluation simulated_evaluation(const EvaluationRequest& request,
                           : parsed.kernel_file
                               ? tasks::parameter_choices(parsed.kernel_file->plan, 1).front()
                               : tasks::ParameterChoice{};
-  add_cases(request, kernel, evaluation);
+  add_shown_cases(request, kernel, evaluation);
   if (kernel.verdict != Verdict::Correct) {
     fail(kernel.verdict, evaluation);
   } else if (request.depth == Depth::Trial) {

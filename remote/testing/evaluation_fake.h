@@ -13,7 +13,7 @@ struct SimulatedKernel {
   double incumbent_speedup = 1;                     ///< of the kernel to beat, against the baseline
 };
 
-/// The evaluation that an honest worker of pool_rules() would send of this kernel: all cases of the
+/// The evaluation that a worker of pool_rules() would send of this kernel: all cases of the
 /// request, with a seed of its own. Trials take the speedup against the incumbent.
 tasks::Evaluation simulated_evaluation(const evaluators::EvaluationRequest& request,
                                        const SimulatedKernel& kernel);

@@ -53,11 +53,7 @@ tasks::Evaluation evaluation_of_pool(tasks::Verdict verdict) {
 
 std::vector<tasks::Evaluation> judge_correct(const EvaluationRequest& request,
                                              const std::stop_token& /*stop*/) {
-  SimulatedKernel kernel;
-  if (request.text.find("{ return; }") != std::string::npos) {
-    kernel.verdict = tasks::Verdict::UnwrittenOutput;
-  }
-  return {simulated_evaluation(request, kernel)};
+  return {simulated_evaluation(request, {})};
 }
 
 PoolRules pool_rules() {

@@ -22,7 +22,7 @@ using Judge = std::function<std::vector<tasks::Evaluation>(const evaluators::Eva
 
 /// An evaluation with this verdict on the device of pool_rules().
 tasks::Evaluation evaluation_of_pool(tasks::Verdict verdict);
-/// Answers `correct` with the requested parameters, except for a canary that does no work.
+/// Answers `correct` with the requested parameters.
 std::vector<tasks::Evaluation> judge_correct(const evaluators::EvaluationRequest& request,
                                              const std::stop_token& stop);
 PoolRules pool_rules();

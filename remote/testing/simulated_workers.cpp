@@ -1,9 +1,9 @@
-// Workers of a pool, each with a connection of its own, in one process that tests and benchmarks
-// can kill. They are real workers, but their device is simulated: judging is sleeping. They can be
-// liars. Every line of --log is "begun JOB TIME" or "done JOB TIME".
+// Workers of a pool, each with a connection of its own, in one process that benchmarks can
+// kill. They are real workers, but their device is simulated: judging is sleeping.
+// Every line of --log is "begun JOB TIME" or "done JOB TIME".
 #include "base/error.h"
 #include "remote/broker_credentials.h"
-#include "remote/testing/judges_fake.h"
+#include "remote/testing/pool_fake.h"
 #include "remote/transport_library.h"
 
 #include <chrono>
@@ -26,7 +26,7 @@ using namespace winnow;
 using std::chrono::milliseconds;
 
 struct Options {
-  std::string url, lie, log;
+  std::string url, log;
   std::vector<std::string> credentials;
   bool trusted = false;
   int job_ms = 0;
@@ -53,14 +53,14 @@ private:
   int file_;
 };
 
-/// Sleeps from half as long to half as long again, and answers as `judge`.
-remote::test::Judge sleeping(const Options& options, const Log& log, remote::test::Judge judge) {
-  return [&options, &log, judge = std::move(judge), random = std::mt19937(std::random_device()())](
+/// Sleeps from half as long to half as long again, and calls the kernel correct.
+remote::test::Judge sleeping(const Options& options, const Log& log) {
+  return [&options, &log, random = std::mt19937(std::random_device()())](
              const evaluators::EvaluationRequest& request, const std::stop_token& stop) mutable {
     log.write("begun", request.id);
     std::uniform_real_distribution<double> factor(0.5, 1.5);
     std::this_thread::sleep_for(options.job_ms * factor(random) * milliseconds(1));
-    auto result = judge(request, stop);
+    auto result = remote::test::judge_correct(request, stop);
     log.write("done", request.id);
     return result;
   };
@@ -89,11 +89,8 @@ int work(const Options& options) {
     const remote::BrokerAddress broker = remote::broker_address(options.url, {.credentials = file});
     Worker& worker = workers.emplace_back();
     worker.transport = connected(broker, {broker.user, "pool", options.trusted});
-    auto judge =
-        options.lie.empty() ? remote::test::honest_judge() : remote::test::lying_judge(options.lie);
     worker.thread = std::make_unique<remote::test::WorkerOnThread>(
-        *worker.transport, sleeping(options, log, std::move(judge)), options.trusted, false,
-        broker.user);
+        *worker.transport, sleeping(options, log), options.trusted, false, broker.user);
   }
   std::puts("ready");
   std::fflush(stdout);
@@ -116,8 +113,6 @@ int main(int argc, char** argv) {
   app.add_option("--broker", options.url, "nats://HOST:PORT")->required();
   app.add_option("--credentials", options.credentials, "one file for each worker")->required();
   app.add_option("--job-ms", options.job_ms, "mean time of a job")->check(CLI::NonNegativeNumber);
-  app.add_option("--lie", options.lie, "how the workers lie; none: they are honest")
-      ->check(CLI::IsMember(remote::test::lies()));
   app.add_option("--log", options.log, "file to which the jobs are appended");
   app.add_flag("--trusted", options.trusted, "also take the jobs of trusted workers");
   CLI11_PARSE(app, argc, argv);

@@ -119,13 +119,6 @@ void Journal::supersede_evaluation(store::RowId candidate, const tasks::Evaluati
   written();
 }
 
-std::vector<store::CountingEvaluation> Journal::withdraw_evaluations(const std::string& worker,
-                                                                     tasks::Evaluation gap) {
-  auto withdrawn = store::withdraw_evaluations(store_, run_, worker, std::move(gap));
-  written();
-  return withdrawn;
-}
-
 void Journal::add_advice(const store::AdviceRow& advice) {
   store_.add_advice(run_, advice);
   written();

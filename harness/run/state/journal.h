@@ -3,7 +3,6 @@
 #include "agents/model/model_endpoint.h"
 #include "search/event.h"
 #include "store/run_store.h"
-#include "store/worker_evaluations.h"
 
 #include <chrono>
 #include <functional>
@@ -49,8 +48,6 @@ public:
                   std::string_view request, int turns);
   void supersede_evaluation(store::RowId candidate, const tasks::Evaluation& evaluation,
                             std::string_view request);
-  std::vector<store::CountingEvaluation> withdraw_evaluations(const std::string& worker,
-                                                              tasks::Evaluation gap);
   void add_advice(const store::AdviceRow& advice);
   void add_forecast_score(std::string_view key, const store::ForecastRow& score);
   void add_advice_scores(std::string_view key, const std::vector<store::AdviceScore>& scores);

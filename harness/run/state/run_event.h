@@ -15,13 +15,9 @@ struct Reply {
   agents::ModelReply reply;
 };
 struct Interruption {};
-/// The results of this worker do not count.
-struct Quarantine {
-  std::string worker;
-};
 
 /// What other threads tell the thread of the run.
-using RunEvent = std::variant<Reply, evaluators::EvaluationResult, Interruption, Quarantine>;
+using RunEvent = std::variant<Reply, evaluators::EvaluationResult, Interruption>;
 using RunQueue = EventQueue<RunEvent>;
 
 } // namespace winnow::harness

@@ -37,8 +37,6 @@ public:
   }
   void stop() override {}
 
-  void watch_quarantines(evaluators::TakeQuarantine take) override { quarantine = std::move(take); }
-
   void answer();                       ///< the oldest request, as its text says
   void fail(const std::string& fault); ///< the oldest request
   void answer_all();
@@ -46,7 +44,6 @@ public:
   std::deque<evaluators::EvaluationRequest> requests;
   std::set<std::string> cancelled;
   std::string worker; ///< that the answers come from
-  evaluators::TakeQuarantine quarantine;
 
 private:
   evaluators::TakeResult done_;
