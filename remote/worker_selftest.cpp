@@ -2,8 +2,8 @@
 
 #include "base/error.h"
 #include "evaluators/evaluation/ordered_results.h"
-#include "tasks/baseline.h"
 #include "tasks/source/kernel_bodies.h"
+#include "tasks/task/baseline.h"
 
 #include <set>
 #include <string>
