@@ -11,6 +11,7 @@ namespace {
 
 using namespace test;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 using HttpServerTest = HttpFixture;
@@ -29,6 +30,12 @@ TEST_F(HttpServerTest, KeepsAConnectionForSeveralRequests) {
 TEST_F(HttpServerTest, WritesLinesInChunks) {
   EXPECT_THAT(answer_to("GET /lines HTTP/1.1\r\n\r\n", "0\r\n\r\n"),
               HasSubstr("\r\n\r\n4\r\none\n\r\n4\r\ntwo\n\r\n0\r\n\r\n"));
+}
+
+TEST_F(HttpServerTest, PutsNoAnswerIntoAnAnswer) {
+  const std::string all = answer_to("GET /lines-and-reply HTTP/1.1\r\n\r\n", "");
+  EXPECT_EQ(all.find("HTTP/1.1", 1), std::string::npos) << all;
+  EXPECT_THAT(all, Not(HasSubstr("0\r\n\r\n"))) << "the client must see that the lines did not end";
 }
 
 TEST_F(HttpServerTest, RefusesAHugeBodyBeforeItComes) {

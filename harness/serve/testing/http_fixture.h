@@ -44,6 +44,10 @@ struct EchoApplication : HttpApplication {
       exchange->add_line("one");
       exchange->add_line("two");
       exchange->end_lines();
+    } else if (target == "/lines-and-reply") {
+      exchange->begin_lines();
+      exchange->add_line("one");
+      exchange->reply({422, "no"});
     } else if (target == "/page" || target == "/own-page") {
       HttpReply reply{200, "", "text/plain"};
       reply.page = target == "/page" ? page : std::make_shared<const std::string>(*large());
