@@ -135,6 +135,19 @@ TEST_F(HttpServerTest, AnswersHeldRequestsWhenItStops) {
   EXPECT_THAT(client.read("ends"), StartsWith("HTTP/1.1 503 "));
 }
 
+TEST_F(HttpServerTest, GivesTheApplicationNothingAfterItsEnd) {
+  const HttpPeer client(server->port());
+  client.send("GET /held HTTP/1.1\r\n");
+  answer_to("GET /x HTTP/1.1\r\n\r\n"); // so the server has accepted the client before
+  application.at_end = [&] {
+    client.send("\r\n");
+    std::this_thread::sleep_for(milliseconds(100)); // the network's thread reads it meanwhile
+  };
+  server->stop();
+  EXPECT_THAT(client.read(), StartsWith("HTTP/1.1 503 "));
+  EXPECT_EQ(application.handled, 1);
+}
+
 TEST_F(HttpServerTest, SaysContinueToAClientThatAsks) {
   const HttpPeer client(server->port());
   client.send("POST /x HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");

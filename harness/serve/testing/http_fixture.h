@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -67,6 +68,7 @@ struct EchoApplication : HttpApplication {
       exchange->reply({503, "ends"});
     }
     held.clear();
+    at_end();
   }
 
   /// Ends with "end".
@@ -74,6 +76,7 @@ struct EchoApplication : HttpApplication {
     return std::make_shared<const std::string>(std::string(std::size_t{8} << 20U, 'p') + "end");
   }
 
+  std::function<void()> at_end = [] {};
   std::shared_ptr<const std::string> page;
   std::atomic<int> handled{0}, still_open{0};
   std::vector<std::shared_ptr<Exchange>> held;
