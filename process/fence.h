@@ -36,11 +36,11 @@ int landlock_abi();
 /// Throws Error when the kernel does not support it.
 void restrict_files(const SandboxPolicy& policy);
 
-/// seccomp: refuses, with EPERM, sockets, every call that reaches another process, mounts, and
-/// kernel interfaces that no worker needs. Without `may_spawn` it also refuses new processes and
-/// programs, and changes of the mode or owner of files. Threads are allowed. With `gpu`, a process
-/// may create UNIX sockets and listen on them, because CUDA's driver requires that; connect and
-/// accept are still refused.
+/// seccomp: refuses, with EPERM, sockets, every call that reaches another process or what processes
+/// share, mounts, and kernel interfaces that no worker needs. Without `may_spawn` it also refuses
+/// new processes and programs, changes of the mode or owner of files, and to outlive the
+/// coordinator. Threads are allowed. With `gpu`, a process may create UNIX sockets and listen on
+/// them, because CUDA's driver requires that; connect, accept and datagrams are still refused.
 void restrict_system_calls(const SandboxPolicy& policy);
 
 /// From now on only the code that is loaded already may make system calls. A system call from other

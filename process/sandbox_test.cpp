@@ -11,6 +11,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 namespace winnow::process {
@@ -292,6 +294,36 @@ TEST_P(SandboxLevel, ReachesNoOtherProcessByASystemCall) {
     policy.may_spawn = may_spawn;
     EXPECT_EQ(say({"reach", std::to_string(getpid())}, policy), "");
   }
+}
+
+TEST_P(SandboxLevel, SendsNothingToASocketOfAnotherProcess) {
+  if (!fences_files()) {
+    GTEST_SKIP() << "rlimits do not promise it";
+  }
+  const TemporaryDirectory directory("sandbox-test");
+  const std::string path = (directory.path() / "log").string();
+  const UniqueFd log(socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  ASSERT_EQ(bind(log.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  for (const bool gpu : {false, true}) {
+    for (const bool may_spawn : {false, true}) {
+      SandboxPolicy policy;
+      policy.gpu = gpu;
+      policy.may_spawn = may_spawn;
+      EXPECT_EQ(say({"datagram", path}, policy), "");
+    }
+  }
+  char byte = 0;
+  EXPECT_LT(recv(log.get(), &byte, 1, 0), 0) << "something came";
+}
+
+TEST_P(SandboxLevel, CannotAskToOutliveTheCoordinator) {
+  if (!fences_files()) {
+    GTEST_SKIP() << "rlimits do not promise it";
+  }
+  EXPECT_EQ(say({"outlive"}), "Operation not permitted\n");
 }
 
 TEST_P(SandboxLevel, ReachesNothingThatLandlockAloneLetsThrough) {

@@ -30,7 +30,8 @@ using Filter = std::unique_ptr<std::remove_pointer_t<scmp_filter_ctx>, Release>;
 
 /// System calls that no compiler, kernel run or judge needs, and that could be a way out: network,
 /// mounts and namespaces, keys, and parts of the kernel with a history of vulnerabilities. All that
-/// change another process, read it or send it a signal with data stand first.
+/// change another process, read it or send it a signal with data stand first. Then come those that
+/// reach what other processes share: queues, semaphores and memory that a number or a name finds.
 constexpr const char* kNever[] = {"ptrace",
                                   "process_vm_readv",
                                   "process_vm_writev",
@@ -56,9 +57,17 @@ constexpr const char* kNever[] = {"ptrace",
                                   "accept4",
                                   "shmget",
                                   "shmat",
+                                  "shmctl",
                                   "semget",
+                                  "semop",
+                                  "semtimedop",
+                                  "semctl",
                                   "msgget",
+                                  "msgsnd",
+                                  "msgrcv",
+                                  "msgctl",
                                   "mq_open",
+                                  "mq_unlink",
                                   "inotify_init",
                                   "inotify_init1",
                                   "mount",
@@ -160,6 +169,9 @@ constexpr const char* kWithClock[] = {"clock_gettime", "clock_getres", "clock_na
 
 /// Without socket(), the other two are of no use.
 constexpr const char* kListening[] = {"socket", "bind", "listen"};
+/// A socket of these types sends to any address without connect(). Its kind is in the low bits.
+constexpr scmp_datum_t kKindOfSocket = 0xf;
+constexpr scmp_datum_t kDatagrams[] = {SOCK_DGRAM, SOCK_RAW};
 
 constexpr const char* kNoSpawn[] = {"execve", "execveat", "fork", "vfork"};
 
@@ -219,6 +231,22 @@ private:
   Filter filter_;
 };
 
+void restrict_sockets(Rules& rules, bool gpu) {
+  if (gpu) {
+    rules.deny("socket", EPERM, {argument_is_not(0, AF_UNIX)});
+  } else {
+    for (const char* name : kListening) {
+      rules.deny(name, EPERM);
+    }
+  }
+  for (const scmp_datum_t kind : kDatagrams) {
+    rules.deny("socketpair", EPERM, {argument_bits(1, kKindOfSocket, kind)});
+    if (gpu) {
+      rules.deny("socket", EPERM, {argument_bits(1, kKindOfSocket, kind)});
+    }
+  }
+}
+
 void restrict_run(Rules& rules) {
   for (const char* name : kNoSpawn) {
     rules.deny(name, EPERM);
@@ -227,6 +255,8 @@ void restrict_run(Rules& rules) {
     rules.deny(name, EPERM);
   }
   rules.deny("clone", EPERM, {argument_bits(0, CLONE_THREAD, 0)});
+  // No keeper ends this process. The signal at the end of the coordinator does.
+  rules.deny("prctl", EPERM, {argument_bits(0, 0xffffffffU, PR_SET_PDEATHSIG)});
 }
 
 /// No system call reaches another process.
@@ -256,13 +286,7 @@ void restrict_system_calls(const SandboxPolicy& policy) {
   for (const char* name : kNever) {
     rules.deny(name, EPERM);
   }
-  if (policy.gpu) {
-    rules.deny("socket", EPERM, {argument_is_not(0, AF_UNIX)});
-  } else {
-    for (const char* name : kListening) {
-      rules.deny(name, EPERM);
-    }
-  }
+  restrict_sockets(rules, policy.gpu);
   rules.deny("truncate", EPERM); // Landlock controls it only since ABI 3; linkers use ftruncate
   // The flags of clone3 are behind a pointer, which a filter cannot follow. On ENOSYS the C library
   // falls back to clone, whose flags are in a register.

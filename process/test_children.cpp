@@ -17,11 +17,14 @@
 
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <sys/ipc.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -114,6 +117,31 @@ int change_limit(const Arguments& arguments) {
 
 int open_socket(const Arguments& /*arguments*/) {
   return report(socket(AF_INET, SOCK_STREAM, 0) >= 0);
+}
+
+/// Sends to the socket at this path without connecting to it. Prints each type of socket that
+/// could.
+int send_datagrams(const Arguments& arguments) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  arguments.at(0).copy(address.sun_path, sizeof address.sun_path - 1);
+  const auto* to = reinterpret_cast<const sockaddr*>(&address);
+  for (const int type : {int{SOCK_DGRAM}, int{SOCK_RAW}, SOCK_DGRAM | SOCK_CLOEXEC}) {
+    int ends[2] = {-1, -1};
+    socketpair(AF_UNIX, type, 0, ends);
+    for (const int from : {ends[0], socket(AF_UNIX, type, 0)}) {
+      if (from >= 0 && sendto(from, "x", 1, MSG_DONTWAIT, to, sizeof address) == 1) {
+        std::cout << "type " << type << '\n';
+      }
+    }
+  }
+  std::cout << std::flush;
+  return 0;
+}
+
+/// Asks the kernel for no signal when the parent ends.
+int outlive_parent(const Arguments& /*arguments*/) {
+  return report(prctl(PR_SET_PDEATHSIG, 0) == 0);
 }
 
 int start_process(const Arguments& /*arguments*/) {
@@ -278,6 +306,14 @@ int reach_process(const Arguments& arguments) {
       {"ioctl(TIOCSPGRP)", SYS_ioctl, {pipe_ends[0], 0x5410, out}},
       {"prctl(PR_SCHED_CORE)", SYS_prctl, {62, 0, pid, 0, out}},
       {"clock_gettime of a process", SYS_clock_gettime, {(~pid << 3) | 2, out}},
+      {"shmctl", SYS_shmctl, {0, IPC_STAT, out}},
+      {"semop", SYS_semop, {0, out, 1}},
+      {"semtimedop", SYS_semtimedop, {0, out, 1, out}},
+      {"semctl", SYS_semctl, {0, 0, IPC_STAT, out}},
+      {"msgsnd", SYS_msgsnd, {0, out, 8, IPC_NOWAIT}},
+      {"msgrcv", SYS_msgrcv, {0, out, 8, 0, IPC_NOWAIT}},
+      {"msgctl", SYS_msgctl, {0, IPC_STAT, out}},
+      {"mq_unlink", SYS_mq_unlink, {reinterpret_cast<long>("winnow-no-such-queue")}},
   };
   for (const Attempt& attempt : attempts) {
     const long* of = attempt.arguments;
@@ -324,12 +360,14 @@ int act(Arguments arguments) {
       {"many", start_many},
       {"name-thread", name_thread},
       {"daemon", start_daemon},
+      {"datagram", send_datagrams},
       {"probe", probe_inside},
       {"echo", echo},
       {"env", print_environment},
       {"exec", replace_program},
       {"exit", exit_with},
       {"kill", signal_process},
+      {"outlive", outlive_parent},
       {"print-file", print_file},
       {"print-forever", print_without_end},
       {"raise", raise_signal},

@@ -1,9 +1,11 @@
 // What one owner of `winnow serve` may see of a store: temporary views and tables of the connection
 // that have the names of the store's own, so that no query can pass them by.
+#include "base/text.h"
 #include "store/run_store_state.h"
 
 #include <map>
 #include <set>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -28,6 +30,9 @@ const std::map<std::string, const char*> kOwnRows{
     {"runs", "id IN (SELECT run_id FROM own_candidates)"},
     {"environments", "run_id IN (SELECT run_id FROM own_candidates)"},
     {"leaderboard_groups", "task_id IN (SELECT task_id FROM own_candidates)"}};
+
+/// Columns of evaluations that tell who else has sent the kernel, because compilers share a cache.
+const std::set<std::string> kOfTheCache{"build_from_cache", "build_seconds"};
 
 constexpr const char* kOwnTables =
     "CREATE TEMP TABLE own_candidates (id INTEGER PRIMARY KEY, run_id, task_id, kernel_file_id);"
@@ -67,6 +72,20 @@ std::string sql_literal(const std::string& text) {
   return literal + "'";
 }
 
+/// What a view of the table selects.
+std::string columns_of(const Database& database, const std::string& table) {
+  if (table != "evaluations") {
+    return "*";
+  }
+  std::vector<std::string> columns;
+  Query query(database, "SELECT name FROM pragma_table_info(?)");
+  for (query.bind(table); query.next();) {
+    const std::string name = query.text("name");
+    columns.push_back((kOfTheCache.contains(name) ? "0 AS " : "") + name);
+  }
+  return join(columns, ", ");
+}
+
 std::string shadows_of(const Database& database) {
   constexpr std::string_view kCreateView = "CREATE VIEW";
   std::string script = kOwnTables;
@@ -78,8 +97,8 @@ std::string shadows_of(const Database& database) {
       script += "CREATE TEMP VIEW" + query.text("sql").substr(kCreateView.size()) + ";";
     } else if (name != "standings" && !kWhole.contains(name)) {
       const auto own = kOwnRows.find(name);
-      script += fmt::format("CREATE TEMP VIEW {0} AS SELECT * FROM main.{0} WHERE {1};", name,
-                            own == kOwnRows.end() ? "0" : own->second);
+      script += fmt::format("CREATE TEMP VIEW {0} AS SELECT {2} FROM main.{0} WHERE {1};", name,
+                            own == kOwnRows.end() ? "0" : own->second, columns_of(database, name));
     }
   }
   return script;

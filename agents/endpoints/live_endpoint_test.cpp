@@ -268,6 +268,21 @@ TEST(LiveEndpoint, ReachesThisMachineDespiteAProxy) {
   EXPECT_EQ(reply.text, "x") << reply.error;
 }
 
+TEST(LiveEndpoint, NamesAProxyWithoutItsPassword) {
+  const FakeEndpoint server({chat_reply("x")});
+  EndpointConfig config = config_for(server);
+  config.base_url = "http://models.invalid/v1";
+  config.max_attempts = 1;
+  for (const char* proxy : {"bad://me:hunter2@127.0.0.1:9", "http://me:hunter2@[::1",
+                            "me:hunter2@[::1", "http://hu'nter2@[::1"}) {
+    setenv("http_proxy", proxy, 1);
+    const ModelReply reply = ask(config);
+    unsetenv("http_proxy");
+    EXPECT_THAT(reply.error, HasSubstr("roxy")) << proxy;
+    EXPECT_THAT(reply.error, AllOf(Not(HasSubstr("hu")), Not(HasSubstr("nter2")))) << proxy;
+  }
+}
+
 TEST(LiveEndpoint, NeedsNoKeyOnThisMachine) {
   const FakeEndpoint server({chat_reply("x")});
   EndpointConfig config = config_for(server);

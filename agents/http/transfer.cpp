@@ -188,7 +188,8 @@ HttpResult Transfer::end(CURLcode code) {
   if (code == CURLE_OK) {
     result.end = HttpResult::End::Answered;
   } else if (result.end != HttpResult::End::TooLarge && result.error.empty()) {
-    result.error = error.front() == '\0' ? libcurl().easy_strerror(code) : error.data();
+    result.error =
+        without_users(error.front() == '\0' ? libcurl().easy_strerror(code) : error.data());
     result.trusted = !certificate_fails(code);
   }
   easy.reset();

@@ -2,6 +2,7 @@
 
 #include "agents/http/libcurl.h"
 
+#include <algorithm>
 #include <memory>
 
 namespace winnow::agents {
@@ -34,6 +35,23 @@ std::optional<UrlParts> parse_url(const std::string& text) {
   const std::string port = part(CURLUPART_PORT);
   parts.shown = parts.host + (port.empty() ? "" : ":" + port) + part(CURLUPART_PATH);
   return parts;
+}
+
+std::string without_users(std::string_view text) {
+  constexpr std::string_view kScheme = "://";
+  std::string shown;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size() - 1) + 1;
+    std::string_view word = text.substr(0, end);
+    text.remove_prefix(end);
+    if (const std::size_t at = word.rfind('@'); at != std::string_view::npos) {
+      const std::size_t scheme = word.find(kScheme);
+      shown.append(word.substr(0, scheme < at ? scheme + kScheme.size() : 0)).append("[key]");
+      word.remove_prefix(at);
+    }
+    shown += word;
+  }
+  return shown;
 }
 
 bool is_loopback(const std::string& host) {

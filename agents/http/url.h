@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace winnow::agents {
 
@@ -13,6 +14,10 @@ struct UrlParts {
 };
 /// nullopt unless `text` is an absolute http or https URL with a host.
 std::optional<UrlParts> parse_url(const std::string& text);
+
+/// The text without the users and passwords of the URLs in it: "proxy 'http://[key]@host'". libcurl
+/// repeats the proxy of the environment in its messages.
+std::string without_users(std::string_view text);
 
 /// localhost, 127.x.x.x or [::1]
 bool is_loopback(const std::string& host);

@@ -20,17 +20,23 @@ using nlohmann::json;
 constexpr std::array<std::string_view, 9> kSecretParts{"authorization", "cookie",     "password",
                                                        "passwd",        "passphrase", "secret",
                                                        "bearer",        "credential", "apikey"};
-// At the end of a name, after a '-'; or the whole name.
+// At the end of a name, after a '-'; or the whole name. A number or an 's' may follow.
 constexpr std::array<std::string_view, 7> kSecretEnds{"key", "token",     "auth", "pwd",
                                                       "jwt", "signature", "pat"};
+// The same names without a '-'.
+constexpr std::array<std::string_view, 8> kJoinedNames{"accesskey",   "authkey",   "privatekey",
+                                                       "accesstoken", "apitoken",  "authtoken",
+                                                       "bearertoken", "xauthtoken"};
 // Members of requests that end so and are none.
 constexpr std::array<std::string_view, 10> kHarmlessNames{
     "prompt-cache-key", "cache-key", "idempotency-key", "eos-token", "bos-token",
     "pad-token",        "unk-token", "stop-token",      "sort-key",  "think-end-token"};
-constexpr std::array<std::string_view, 3> kSchemes{"bearer ", "basic ", "token "};
-constexpr std::array<std::string_view, 14> kKeyPrefixes{
-    "sk-", "sk_",  "AIza",   "ghp_",  "gho_", "github_pat_", "gsk_",
-    "hf_", "xai-", "nvapi-", "pplx-", "AKIA", "ya29.",       "eyJ"};
+constexpr std::array<std::string_view, 5> kSchemes{"bearer ", "basic ", "token ", "apikey ",
+                                                   "api-key "};
+constexpr std::array<std::string_view, 22> kKeyPrefixes{
+    "sk-",  "sk_", "AIza", "AQ.",    "ghp_",    "gho_", "github_pat_", "glpat-",
+    "gsk_", "hf_", "xai-", "nvapi-", "pplx-",   "AKIA", "ASIA",        "ya29.",
+    "eyJ",  "r8_", "csk-", "fw_",    "tgp_v1_", "xoxb-"};
 constexpr std::size_t kShortestTail = 16; ///< of a key, behind its prefix
 
 /// "X-Api_Key " and "xApiKey" become "x-api-key".
@@ -67,22 +73,50 @@ bool has_key(std::string_view text, std::string_view prefix) {
   return false;
 }
 
-/// Whether a user or password stands before the host. `$` begins a variable of the shell.
-bool has_userinfo(std::string_view url) {
+/// What stands before the host: "user:password". Empty if there is none.
+std::string_view userinfo_of(std::string_view url) {
   const std::string_view authority = url.substr(0, url.find_first_of("/?# \t\"'"));
   const std::size_t at = authority.rfind('@');
-  return at != std::string_view::npos && authority.find('$') == std::string_view::npos;
+  return at == std::string_view::npos ? std::string_view() : authority.substr(0, at);
 }
 
-bool has_url_with_user(std::string_view text) {
+/// Whether the shell puts the secret in: "user:$PASSWORD".
+bool is_variable(std::string_view userinfo) {
+  return userinfo.substr(userinfo.find(':') + 1).starts_with('$');
+}
+
+bool has_url_with_user(std::string_view text, bool is_command) {
   constexpr std::string_view kMark = "://";
   for (std::size_t at = text.find(kMark); at != std::string_view::npos;
        at = text.find(kMark, at + 1)) {
-    if (has_userinfo(text.substr(at + kMark.size()))) {
+    const std::string_view user = userinfo_of(text.substr(at + kMark.size()));
+    if (!user.empty() && !(is_command && is_variable(user))) {
       return true;
     }
   }
   return false;
+}
+
+bool has_scheme_or_key(std::string_view text) {
+  std::string lower(text.substr(0, 16));
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const bool has_scheme = std::any_of(kSchemes.begin(), kSchemes.end(), [&](auto scheme) {
+    const std::string_view rest = text.substr(std::min(scheme.size(), text.size()));
+    return lower.starts_with(scheme) && rest.size() >= 8 &&
+           rest.find(' ') == std::string_view::npos;
+  });
+  return has_scheme || std::any_of(kKeyPrefixes.begin(), kKeyPrefixes.end(),
+                                   [&](std::string_view prefix) { return has_key(text, prefix); });
+}
+
+/// "api-key-2", "api-key-v2" and "api-keys" become "api-key". Tokens in the plural are those of a
+/// text.
+std::string_view without_number(std::string_view name) {
+  const std::size_t end = name.find_last_not_of("0123456789-") + 1;
+  name = name.substr(0, end);
+  name.remove_suffix(name.ends_with("-v") ? 2 : 0);
+  return name.ends_with("keys") ? name.substr(0, name.size() - 1) : name;
 }
 
 bool has_secret_parameter(std::string_view url) {
@@ -135,29 +169,25 @@ void check_member(const char* table, const std::string& name, const json& value)
 } // namespace
 
 bool names_secret(std::string_view name) {
-  const std::string plain = plain_name(name);
-  const auto is_part = [&](std::string_view part) { return plain.find(part) != std::string::npos; };
+  const std::string whole = plain_name(name);
+  const std::string_view plain = without_number(whole);
+  const auto is_part = [&](std::string_view part) { return plain.find(part) != plain.npos; };
   const auto is_end = [&](std::string_view end) {
     return plain == end || plain.ends_with("-" + std::string(end));
   };
   const bool is_harmless =
       std::find(kHarmlessNames.begin(), kHarmlessNames.end(), plain) != kHarmlessNames.end();
   return !is_harmless && (std::any_of(kSecretParts.begin(), kSecretParts.end(), is_part) ||
+                          std::any_of(kJoinedNames.begin(), kJoinedNames.end(), is_part) ||
                           std::any_of(kSecretEnds.begin(), kSecretEnds.end(), is_end));
 }
 
 bool looks_secret(std::string_view text) {
-  std::string lower(text.substr(0, 16));
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const bool has_scheme = std::any_of(kSchemes.begin(), kSchemes.end(), [&](auto scheme) {
-    const std::string_view rest = text.substr(std::min(scheme.size(), text.size()));
-    return lower.starts_with(scheme) && rest.size() >= 8 &&
-           rest.find(' ') == std::string_view::npos;
-  });
-  return has_scheme || has_url_with_user(text) ||
-         std::any_of(kKeyPrefixes.begin(), kKeyPrefixes.end(),
-                     [&](std::string_view prefix) { return has_key(text, prefix); });
+  return has_scheme_or_key(text) || has_url_with_user(text, false);
+}
+
+bool command_holds_secret(std::string_view command) {
+  return has_scheme_or_key(command) || has_url_with_user(command, true);
 }
 
 void refuse_secrets(const EndpointConfig& config) {
@@ -170,7 +200,8 @@ void refuse_secrets(const EndpointConfig& config) {
   }
   const std::string& proxy = config.proxy;
   const std::size_t scheme = proxy.find("://");
-  if (has_userinfo(scheme == std::string::npos ? proxy : proxy.substr(scheme + 3))) {
+  if (!userinfo_of(scheme == std::string::npos ? proxy : std::string_view(proxy).substr(scheme + 3))
+           .empty()) {
     refuse("proxy", "put the URL with the password into the environment variable HTTPS_PROXY, and "
                     "leave endpoint.proxy out");
   }
@@ -178,15 +209,18 @@ void refuse_secrets(const EndpointConfig& config) {
     throw UsageError("base_url has a query (?...) or a fragment (#...), and a secret in it",
                      kKeyRemedy);
   }
-  if (has_url_with_user(config.base_url)) {
+  if (has_url_with_user(config.base_url, false)) {
     throw UsageError("base_url contains a user or password", kKeyRemedy);
   }
   for (const auto& [name, text] :
-       {std::pair("model", config.model), std::pair("api_key_cmd", config.api_key_cmd),
-        std::pair("api_key_file", config.api_key_file)}) {
+       {std::pair("base_url", config.base_url), std::pair("model", config.model),
+        std::pair("api_key_file", config.api_key_file), std::pair("proxy", proxy)}) {
     if (looks_secret(text)) {
       refuse(name, kKeyRemedy);
     }
+  }
+  if (command_holds_secret(config.api_key_cmd)) {
+    refuse("api_key_cmd", kKeyRemedy);
   }
 }
 

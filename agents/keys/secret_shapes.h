@@ -14,6 +14,8 @@ bool names_secret(std::string_view name);
 /// Whether the text holds what looks like a secret: "Bearer ...", a provider's key ("sk-..."), a
 /// URL with a user or password.
 bool looks_secret(std::string_view text);
+/// The same for a command of the shell, which may put a password in: "https://user:$PASSWORD@host".
+bool command_holds_secret(std::string_view command);
 
 /// Throws UsageError if the configuration holds a secret, because it is stored with every run. The
 /// message never repeats the secret.

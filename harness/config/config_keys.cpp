@@ -466,7 +466,8 @@ void check_secrets(const RunConfig& config) {
     }
     agents::refuse_secrets(model.endpoint);
   }
-  if (agents::looks_secret(config.broker.url) || agents::looks_secret(config.evaluation.precheck)) {
+  if (agents::looks_secret(config.broker.url) ||
+      agents::command_holds_secret(config.evaluation.precheck)) {
     throw UsageError("broker.url or evaluation.precheck holds a secret, and every run stores its "
                      "configuration",
                      "put the broker's user and password into a file and name it in "

@@ -70,6 +70,10 @@ std::vector<std::string> words_of(std::string_view line) {
   return words;
 }
 
+bool is_header_word(const std::string& token) {
+  return std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c < '\x7f'; });
+}
+
 /// Owners' names go to terminals, logs and the store. `local` has what was sent without tokens.
 void check_name(const std::string& owner) {
   constexpr std::size_t kMaxBytes = 64;
@@ -95,6 +99,11 @@ void Access::add(Client client, const std::string& token) {
   if (token.size() < kMinTokenBytes) {
     throw UsageError(
         fmt::format("the token of '{}' has fewer than {} characters", owner, kMinTokenBytes),
+        "make one with: openssl rand -hex 32");
+  }
+  if (!is_header_word(token)) {
+    throw UsageError(
+        fmt::format("the token of '{}' has characters that no header can carry", owner),
         "make one with: openssl rand -hex 32");
   }
   const bool is_known = std::any_of(owners_.begin(), owners_.end(), [&](const Owner& other) {

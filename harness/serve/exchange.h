@@ -44,7 +44,9 @@ public:
   /// The body. A request that waits for long should not keep it.
   virtual std::string take_body() = 0;
   virtual bool is_open() const = 0; ///< false: the client has gone, or the answer has been given
-  virtual void reply(HttpReply reply) = 0; ///< does nothing if the exchange is not open
+  /// Does nothing if the exchange is not open. After begin_lines() it closes the connection,
+  /// because an answer within an answer would be read as the next one.
+  virtual void reply(HttpReply reply) = 0;
   // An answer in lines (status 200, application/x-ndjson), instead of reply().
   virtual void begin_lines() = 0;
   /// Adds one line. Closes the connection if the client reads more slowly than lines are added.

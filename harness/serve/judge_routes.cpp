@@ -184,6 +184,7 @@ void JudgeRoutes::stream(const Call& call, const std::string& batch) {
     call.exchange->reply(no_such("batch"));
     return;
   }
+  const std::int64_t begin = call.target.number("after", INT64_MAX);
   if (call.exchange->request().method == "GET") {
     call.target.allow_only({"after"});
     call.exchange->begin_lines();
@@ -193,7 +194,7 @@ void JudgeRoutes::stream(const Call& call, const std::string& batch) {
   waiter.deadline = Clock::now() + setup_.heartbeat;
   waiter.again = setup_.heartbeat;
   waiter.advance = [this, batch, exchange = call.exchange, owner = call.sees,
-                    after = call.target.number("after", INT64_MAX)](bool late) mutable {
+                    after = begin](bool late) mutable {
     for (const json& result : service_.results(batch, after, kPageOfResults)) {
       after = result.at("place").get<std::int64_t>();
       exchange->add_line(json_line(result));

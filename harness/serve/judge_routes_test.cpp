@@ -204,6 +204,16 @@ TEST_F(JudgeRoutesTest, StreamsALineForEachResult) {
   EXPECT_TRUE(stream->has_ended);
 }
 
+TEST_F(JudgeRoutesTest, RefusesAStreamBeforeItBegins) {
+  const json accepted = judge({item("a", kernel_saying("correct", 2))});
+  const std::string batch = "/v1/batches/" + accepted.at("batch").get<std::string>();
+  for (const char* query : {"?after=x", "?after=-1", "?after=1.5", "?afte=1", "?wait_s=1"}) {
+    const auto stream = send("GET", batch + "/stream" + query);
+    EXPECT_EQ(status_of(stream), 422) << query;
+    EXPECT_FALSE(stream->has_begun) << query;
+  }
+}
+
 TEST_F(JudgeRoutesTest, RefusesAnItemAndJudgesTheOthers) {
   const json accepted = judge({item("good", kernel_saying("correct", 2)),
                                {{"id", "other"}, {"task", "no_such_task"}, {"reply", "x"}},

@@ -201,6 +201,28 @@ TEST_F(OwnersTest, TheBoardOfAnOwnerIsThatOfAStoreWithNoOther) {
   EXPECT_EQ(alls.at("candidates").at("rows").size(), 2U);
 }
 
+TEST_F(OwnersTest, ABoardDoesNotSayWhoCompiledFirst) {
+  judge_as("bob", item("mine", kernel_saying("correct", 2, kSecret)));
+  evaluations->answer_all();
+  store->transaction([&] {
+    store->read([](const store::Database& database) {
+      store::Query(database, "UPDATE evaluations SET build_from_cache = 1, build_seconds = 0.125")
+          .run();
+    });
+  });
+  store::RunStore own(directory.path() / "s.db", store::OpenMode::ReadOnly);
+  own.show_only("bob");
+  own.read([](const store::Database& database) {
+    store::Query query(database,
+                       "SELECT build_from_cache, build_seconds, verdict FROM evaluation_overview");
+    ASSERT_TRUE(query.next());
+    EXPECT_EQ(query.integer("build_from_cache"), 0);
+    EXPECT_EQ(query.real("build_seconds"), 0);
+    EXPECT_EQ(query.text("verdict"), "correct");
+    EXPECT_FALSE(query.next());
+  });
+}
+
 TEST_F(OwnersTest, TheSameKernelOfAnotherOwnerIsANewOne) {
   const json mine = item("mine", kernel_saying("correct", 2, kSecret));
   const json news = judge_as("bob", mine);

@@ -319,7 +319,8 @@ TEST(Access, RefusesWeakTokensWithoutShowingThem) {
        {"bob hunter2", "bob hunter2hunter2hunter2 x", "ann hunter2hunter2hunter2",
         "bob 0123456789abcdef hunter2", "bob 0123456789abcdef", "local hunter2hunter2hunter2",
         "\x1b[31mx hunter2hunter2hunter2", "'' hunter2hunter2hunter2",
-        "\xff\xfe hunter2hunter2hunter2"}) {
+        "\xff\xfe hunter2hunter2hunter2", "bob hunter2hunter2\x01hunter2",
+        "bob hunter2hunter2\xc3\xa9hunter2", "bob hunter2hunter2\x7f"}) {
     const auto file = directory.path() / std::to_string(++files);
     write_tokens(file, std::string("ann 0123456789abcdef\n") + line + "\n");
     try {

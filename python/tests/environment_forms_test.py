@@ -104,6 +104,12 @@ class OpenEnv(FormTest):
         self.judge.faults = 0
         self.assertEqual(env.send_and_receive("step", {"reply": saying()})["data"]["reward"], 2.3)
 
+    def test_a_reset_without_a_server_is_an_error_in_time(self):
+        env = self.connect(self.serve(openenv, server="http://127.0.0.1:9", wait_s=0.3))
+        env.socket.settimeout(5)
+        answer = env.send_and_receive("reset", {"task": "axpy"})
+        self.assertEqual((answer["type"], answer["data"]["code"]), ("error", "EXECUTION_ERROR"))
+
     def test_answers_pings_while_a_kernel_is_judged(self):
         env = self.connect(self.serve(openenv))
         env.send_and_receive("reset", {"task": "axpy"})

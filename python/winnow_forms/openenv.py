@@ -12,6 +12,7 @@ RuntimeError; the turn does not count, and the same step gets the answer later. 
 import concurrent.futures
 import contextlib
 import json
+import time
 import urllib.parse
 import uuid
 
@@ -34,7 +35,8 @@ class Environment:
         task, turns = data.get("task") or self.judge.task, data.get("max_turns", 1)
         if not isinstance(task, str) or not isinstance(turns, int) or not 0 < turns <= MOST_TURNS:
             raise Refused(f"reset needs a task, such as {{'task': 'axpy', 'max_turns': 3}}; max_turns is 1 to {MOST_TURNS}")
-        shown = self.judge.client.call("GET", "/v1/tasks/" + urllib.parse.quote(task))
+        end = time.monotonic() + self.judge.wait_s
+        shown = self.judge.client.call("GET", "/v1/tasks/" + urllib.parse.quote(task), end=end)
         self.task, self.max_turns, self.turns = task, turns, 0
         self.episode = data.get("episode_id") or uuid.uuid4().hex
         observation = {"task": task, "prompt": prompt_of(shown), "feedback": "", "verdict": None}

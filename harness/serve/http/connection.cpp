@@ -1,6 +1,7 @@
 #include "harness/serve/http/connection.h"
 
 #include "harness/serve/http/connection_exchange.h"
+#include "harness/serve/http/reply_text.h"
 
 #include <algorithm>
 
@@ -195,7 +196,11 @@ void Connection::hand_over() {
       state_.work, [self = shared_from_this(),
                     exchange = make_exchange(shared_from_this(), std::move(request))]() mutable {
         ServerState& state = self->state_;
-        state.application.handle(std::exchange(exchange, nullptr));
+        if (state.has_ended) {
+          exchange->reply(failure(503, "the server stops", 1));
+        } else {
+          state.application.handle(std::exchange(exchange, nullptr));
+        }
         boost::asio::post(state.io, [self = std::move(self)] { self->release_body(); });
       });
 }

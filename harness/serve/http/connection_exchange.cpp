@@ -20,11 +20,16 @@ public:
   std::string take_body() override { return std::exchange(request_.body, {}); }
   bool is_open() const override { return connection_ && connection_->is_alive(); }
   void reply(HttpReply reply) override {
+    if (has_lines_) {
+      finish([](Connection& connection) { connection.abandon(); });
+      return;
+    }
     finish([reply = std::move(reply)](Connection& connection) mutable {
       connection.send(std::move(reply));
     });
   }
   void begin_lines() override {
+    has_lines_ = true;
     go_on([](Connection& connection) { connection.begin_lines(); });
   }
   void add_line(std::string line) override {
@@ -59,6 +64,7 @@ private:
 
   std::shared_ptr<Connection> connection_; ///< nullptr: answered
   HttpRequest request_;
+  bool has_lines_ = false;
 };
 
 } // namespace

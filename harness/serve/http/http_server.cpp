@@ -177,6 +177,7 @@ void HttpServer::stop() {
     asio::post(state_->work, [this] {
       state_->ticker.cancel();
       state_->application.end();
+      state_->has_ended = true;
       asio::post(state_->io, [this] {
         auto farewell = std::make_shared<asio::steady_timer>(state_->io, kFarewell);
         farewell->async_wait([this, farewell](error_code) { state_->io.stop(); });

@@ -11,6 +11,7 @@ namespace {
 
 using namespace test;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 using HttpServerTest = HttpFixture;
@@ -29,6 +30,12 @@ TEST_F(HttpServerTest, KeepsAConnectionForSeveralRequests) {
 TEST_F(HttpServerTest, WritesLinesInChunks) {
   EXPECT_THAT(answer_to("GET /lines HTTP/1.1\r\n\r\n", "0\r\n\r\n"),
               HasSubstr("\r\n\r\n4\r\none\n\r\n4\r\ntwo\n\r\n0\r\n\r\n"));
+}
+
+TEST_F(HttpServerTest, PutsNoAnswerIntoAnAnswer) {
+  const std::string all = answer_to("GET /lines-and-reply HTTP/1.1\r\n\r\n", "");
+  EXPECT_EQ(all.find("HTTP/1.1", 1), std::string::npos) << all;
+  EXPECT_THAT(all, Not(HasSubstr("0\r\n\r\n"))) << "the client must see that the lines did not end";
 }
 
 TEST_F(HttpServerTest, RefusesAHugeBodyBeforeItComes) {
@@ -126,6 +133,19 @@ TEST_F(HttpServerTest, AnswersHeldRequestsWhenItStops) {
   EXPECT_TRUE(soon([&] { return application.handled == 1; }));
   server->stop();
   EXPECT_THAT(client.read("ends"), StartsWith("HTTP/1.1 503 "));
+}
+
+TEST_F(HttpServerTest, GivesTheApplicationNothingAfterItsEnd) {
+  const HttpPeer client(server->port());
+  client.send("GET /held HTTP/1.1\r\n");
+  answer_to("GET /x HTTP/1.1\r\n\r\n"); // so the server has accepted the client before
+  application.at_end = [&] {
+    client.send("\r\n");
+    std::this_thread::sleep_for(milliseconds(100)); // the network's thread reads it meanwhile
+  };
+  server->stop();
+  EXPECT_THAT(client.read(), StartsWith("HTTP/1.1 503 "));
+  EXPECT_EQ(application.handled, 1);
 }
 
 TEST_F(HttpServerTest, SaysContinueToAClientThatAsks) {

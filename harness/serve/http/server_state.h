@@ -46,6 +46,7 @@ public:
   HttpApplication& application;
   HttpLimits limits;
   bool stopping = false;
+  bool has_ended = false; ///< the application keeps no exchange any more. Used on its thread
 
 private:
   struct Owner {

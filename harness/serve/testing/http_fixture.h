@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -44,6 +45,10 @@ struct EchoApplication : HttpApplication {
       exchange->add_line("one");
       exchange->add_line("two");
       exchange->end_lines();
+    } else if (target == "/lines-and-reply") {
+      exchange->begin_lines();
+      exchange->add_line("one");
+      exchange->reply({422, "no"});
     } else if (target == "/page" || target == "/own-page") {
       HttpReply reply{200, "", "text/plain"};
       reply.page = target == "/page" ? page : std::make_shared<const std::string>(*large());
@@ -63,6 +68,7 @@ struct EchoApplication : HttpApplication {
       exchange->reply({503, "ends"});
     }
     held.clear();
+    at_end();
   }
 
   /// Ends with "end".
@@ -70,6 +76,7 @@ struct EchoApplication : HttpApplication {
     return std::make_shared<const std::string>(std::string(std::size_t{8} << 20U, 'p') + "end");
   }
 
+  std::function<void()> at_end = [] {};
   std::shared_ptr<const std::string> page;
   std::atomic<int> handled{0}, still_open{0};
   std::vector<std::shared_ptr<Exchange>> held;
