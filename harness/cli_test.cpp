@@ -6,6 +6,7 @@
 #include "harness/exit/exit_codes.h"
 #include "harness/report/terminal.h"
 #include "store/run_store.h"
+#include "tasks/catalogue.h"
 #include "tasks/task/task.h"
 
 #include <cstdlib>

@@ -2,6 +2,8 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "evaluators/evaluation/evaluator.h"
+#include "evaluators/host/devices.h"
+#include "evaluators/host/open_device.h"
 #include "remote/result_check.h"
 #include "tasks/parse/task_parse.h"
 

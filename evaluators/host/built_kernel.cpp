@@ -1,6 +1,7 @@
 #include "evaluators/host/built_kernel.h"
 
 #include "base/files.h"
+#include "tasks/plan/plan_constants.h"
 #include "tasks/plan/tuning/parameter_choices.h"
 
 #include <algorithm>

@@ -10,6 +10,8 @@
 #include "remote/remote_worker.h"
 #include "remote/transport_library.h"
 #include "remote/worker_selftest.h"
+#include "tasks/catalogue.h"
+#include "tasks/parse/task_parse.h"
 
 #include <algorithm>
 #include <chrono>
