@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kFirstMutant = 2; // index in a run, after the correct and the stale case
 constexpr int kMostDraws = 5;           // for mutants that depend on the draw
+constexpr int kMostTinyDraws = 20;      // a tiny shape has few elements to change
 
 bool by_size(const tasks::Task& task, const tasks::Shape& left, const tasks::Shape& right) {
   return input_elements(task, left) < input_elements(task, right);
@@ -75,8 +76,9 @@ std::vector<MutantResult> MutantTrial::run() {
       result.why = fmt::format("inputs of more than {} elements", options_.max_input_elements);
     }
   }
-  const int seeds = set_ == tasks::ShapeSet::Tiny ? options_.evaluation.tiny_seeds : 1;
-  for (int i = 0; i < std::max(seeds, kMostDraws); ++i) {
+  const bool is_tiny = set_ == tasks::ShapeSet::Tiny;
+  const int seeds = is_tiny ? options_.evaluation.tiny_seeds : 1;
+  for (int i = 0; i < std::max(seeds, is_tiny ? kMostTinyDraws : kMostDraws); ++i) {
     for (const tasks::Shape& shape : shapes) {
       run_case(shape, nth_seed(options_.seed, i), i < seeds ? Tried::All : Tried::DependOnDraw);
     }

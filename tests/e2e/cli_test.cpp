@@ -1,5 +1,6 @@
 // Tests mistakes of users on the command line: messages and exit codes.
 #include "base/files.h"
+#include "store/run_store.h"
 #include "tests/e2e/winnow_program.h"
 
 #include <filesystem>
@@ -159,17 +160,34 @@ TEST(RequiredIsolation, FailsClosed) {
 
 TEST(ARunThatDiesAtItsStart, HasAnEndInTheStore) {
   const TemporaryDirectory directory("cli-test");
+  const std::string store = (directory.path() / "a.db").string();
+  {
+    store::RunStore(store).create_run("another", nullptr, nullptr);
+    SQLite::Database(store, SQLite::OPEN_READWRITE)
+        .exec("CREATE TRIGGER full BEFORE INSERT ON candidates BEGIN "
+              "SELECT RAISE(ABORT, 'no room for a candidate'); END");
+  }
+  const ProgramResult died =
+      run_winnow({"run", "quickstart", "--device", "cpu", "--store", store, "--name", "dies"});
+  EXPECT_NE(died.exit_code, 0) << died.err;
+  EXPECT_THAT(died.err, HasSubstr("no room for a candidate"));
+  SQLite::Database database(store);
+  EXPECT_EQ(database.execAndGet("SELECT status FROM runs WHERE name = 'dies'").getString(),
+            "failed");
+  EXPECT_THAT(database.execAndGet("SELECT detail FROM events WHERE kind = 'died'").getString(),
+              HasSubstr("no room for a candidate"));
+}
+
+TEST(AMistakeInATemplate, LeavesNoRun) {
+  const TemporaryDirectory directory("cli-test");
   write_file_atomic(directory.path() / "system.md", "{{nonsense}}\n");
   const std::string store = (directory.path() / "a.db").string();
-  const ProgramResult died =
+  const ProgramResult refused =
       run_winnow({"run", "quickstart", "--device", "cpu", "--store", store, "--set",
                   "prompts.directory=" + directory.path().string()});
-  EXPECT_EQ(died.exit_code, 2) << died.err;
-  EXPECT_THAT(died.err, HasSubstr("unknown placeholder"));
-  SQLite::Database database(store);
-  EXPECT_EQ(database.execAndGet("SELECT status FROM runs").getString(), "failed");
-  EXPECT_THAT(database.execAndGet("SELECT detail FROM events WHERE kind = 'died'").getString(),
-              HasSubstr("unknown placeholder"));
+  EXPECT_EQ(refused.exit_code, 2) << refused.err;
+  EXPECT_THAT(refused.err, HasSubstr("unknown placeholder"));
+  EXPECT_FALSE(std::filesystem::exists(store));
 }
 
 } // namespace
