@@ -1,6 +1,5 @@
 // Tests mistakes of users on the command line: messages and exit codes.
 #include "base/files.h"
-#include "store/run_store.h"
 #include "tests/e2e/winnow_program.h"
 
 #include <filesystem>
@@ -161,12 +160,11 @@ TEST(RequiredIsolation, FailsClosed) {
 TEST(ARunThatDiesAtItsStart, HasAnEndInTheStore) {
   const TemporaryDirectory directory("cli-test");
   const std::string store = (directory.path() / "a.db").string();
-  {
-    store::RunStore(store).create_run("another", nullptr, nullptr);
-    SQLite::Database(store, SQLite::OPEN_READWRITE)
-        .exec("CREATE TRIGGER full BEFORE INSERT ON candidates BEGIN "
-              "SELECT RAISE(ABORT, 'no room for a candidate'); END");
-  }
+  const auto kernel = project_folder() / "tasks/catalogue/blas/axpy/baseline.cu";
+  ASSERT_EQ(run_winnow({"eval", "axpy", kernel.string(), "--store", store}).exit_code, 0);
+  SQLite::Database(store, SQLite::OPEN_READWRITE)
+      .exec("CREATE TRIGGER full BEFORE INSERT ON candidates BEGIN "
+            "SELECT RAISE(ABORT, 'no room for a candidate'); END");
   const ProgramResult died =
       run_winnow({"run", "quickstart", "--device", "cpu", "--store", store, "--name", "dies"});
   EXPECT_NE(died.exit_code, 0) << died.err;
