@@ -32,6 +32,7 @@ int first_mark(const std::string& text) {
 void check_filled(const Task& task) {
   const TaskTexts texts = task_texts(task);
   const std::pair<const char*, const std::string*> files[] = {
+      {"task.toml", &texts.task_toml},
       {kPython, &texts.reference_python},
       {"reference.cu", &texts.reference},
       {kBaselineFile, &texts.baseline},

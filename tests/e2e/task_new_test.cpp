@@ -23,6 +23,12 @@ void fill(const fs::path& file, const std::string& mark, const std::string& text
   write_file_atomic(file, content.replace(at, mark.size(), text));
 }
 
+void remove_marks(const fs::path& file) {
+  while (read_file(file, 1U << 20U).find("TO DO") != std::string::npos) {
+    fill(file, "TO DO", "Done");
+  }
+}
+
 // L1 normalisation of rows.
 void fill_all(const fs::path& task) {
   fill(task / "task.toml", "TO DO: the name of the operation", "L1 normalisation of rows");
@@ -36,10 +42,8 @@ void fill_all(const fs::path& task) {
   }
   fill(task / "reference.py", "torch.zeros_like(x)",
        "self.scale * x / x.abs().sum(dim=1, keepdim=True)");
-  for (const char* file : {"reference.cu", "baseline.cu", "reference.py"}) {
-    while (read_file(task / file, 1U << 20U).find("TO DO") != std::string::npos) {
-      fill(task / file, "TO DO", "Done");
-    }
+  for (const char* file : {"task.toml", "reference.cu", "baseline.cu", "reference.py"}) {
+    remove_marks(task / file);
   }
 }
 
@@ -69,12 +73,20 @@ TEST(TaskNew, TheSkeletonIsATaskOnceItsPlacesAreFilled) {
   }
 }
 
-TEST(TaskNew, ATaskWhoseKernelsAreNotWrittenIsRefused) {
+TEST(TaskNew, ATaskWithAnUnfilledFileIsRefused) {
   const TemporaryDirectory folder("task-new-test");
   const fs::path task = folder.path() / "normalization/l1_normalize";
   run_winnow({"tasks", "new", task.string()});
   fill(task / "task.toml", "TO DO: the name of the operation", "L1 normalisation of rows");
   fill(task / "task.toml", "TO DO: the formula", "The formula");
+  for (const std::string kernel : {"", "baseline.cu"}) {
+    const ProgramResult unwritten =
+        kernel.empty() ? run_winnow({"tasks", "selftest", task.string()})
+                       : run_winnow({"eval", task.string(), (task / kernel).string()});
+    EXPECT_EQ(unwritten.exit_code, 2);
+    EXPECT_THAT(unwritten.err, HasSubstr("task.toml:1: this place is still to be filled"));
+  }
+  remove_marks(task / "task.toml");
   const ProgramResult unwritten = run_winnow({"tasks", "selftest", task.string()});
   EXPECT_EQ(unwritten.exit_code, 2);
   EXPECT_THAT(unwritten.err, HasSubstr("reference.py:6: this place is still to be filled"));
