@@ -106,8 +106,9 @@ std::string against_answer(const BoardSummary& board) {
           : fmt::format(
                 "{:.2f}x as fast as {}, the fastest library or framework that is timed here",
                 board.versus_alternative, board.alternative);
+  const std::string race = board.final_at.empty() ? "no race" : "no race of the final";
   const std::string tie =
-      board.is_tied_with_baseline ? ", but no race of the final tells it from the baseline" : "";
+      board.is_tied_with_baseline ? ", but " + race + " tells it from the baseline" : "";
   return times_as_fast(leader.speedup, leader.speedup_versus, leader.speedup_bounds) + tie + "; " +
          other;
 }
