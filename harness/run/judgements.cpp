@@ -28,6 +28,12 @@ std::int64_t repetition_of(const search::Individual& candidate) {
                                           fmt::format("again {}", candidate.withdrawals)));
 }
 
+/// False: it was suspended after the decision to race against it, which a resumed run repeats.
+bool is_judged(const TaskState& state, store::RowId candidate) {
+  const search::Individual* individual = state.search->find(candidate);
+  return individual != nullptr && individual->outcome.has_value();
+}
+
 } // namespace
 
 Judgements::Judgements(const RunLoopSetup& setup, const std::shared_ptr<RunQueue>& queue,
@@ -56,7 +62,7 @@ void Judgements::submit(TaskState& state, const search::Evaluate& evaluate) {
   }
   // The choices of a heat take turns with the default choice of the same file.
   const auto rival = evaluate.is_heat() ? std::optional(evaluate.candidate) : evaluate.incumbent;
-  if (rival) {
+  if (rival && (evaluate.is_heat() || is_judged(state, *rival))) {
     const ShelvedCandidate& incumbent = shelf_.at(*rival);
     const tasks::Evaluation& evaluation = incumbent.evaluation;
     request.incumbent = evaluators::KernelToBeat{
