@@ -7,7 +7,7 @@
         { "kernel": "scores", "grid": ["ceil_div(s, 32)", "s"], "block": [32],
           "args": [{"tensor": "q", "at": "h * s * d"}, {"tensor": "k", "at": "h * s * d"}, "score",
                    { "float": "scale / sqrt(d)" }, "s", "d"] },
-        { "kernel": "softmax", "grid": ["ceil_div(s, 32)"], "block": [32], "args": ["score", "s"] },
+        { "kernel": "softmax", "grid": ["s"], "block": [32], "args": ["score", "s"] },
         { "kernel": "weigh", "grid": ["ceil_div(d, 32)", "s"], "block": [32],
           "args": ["score", {"tensor": "v", "at": "h * s * d"},
                    {"tensor": "out", "at": "h * s * d"},
@@ -36,21 +36,25 @@ extern "C" __global__ void scores(const __half* q, const __half* k, double* scor
   score[i * s + j] = NARROW(score, scale * dot);
 }
 
+// A warp for each row.
 extern "C" __global__ void softmax(double* score, long long s) {
-  const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
-  if (i >= s) {
-    return;
-  }
+  const long long i = blockIdx.x;
   double* row = score + i * s;
   double largest = row[0], sum = 0;
-  for (long long j = 1; j <= i; ++j) {
+  for (long long j = threadIdx.x; j <= i; j += 32) {
     largest = fmax(largest, row[j]);
   }
-  for (long long j = 0; j <= i; ++j) {
+  for (int offset = 16; offset > 0; offset /= 2) {
+    largest = fmax(largest, __shfl_xor_sync(0xffffffff, largest, offset));
+  }
+  for (long long j = threadIdx.x; j <= i; j += 32) {
     row[j] = NARROW(exponential, exp(row[j] - largest));
     sum += row[j];
   }
-  for (long long j = 0; j <= i; ++j) {
+  for (int offset = 16; offset > 0; offset /= 2) {
+    sum += __shfl_xor_sync(0xffffffff, sum, offset);
+  }
+  for (long long j = threadIdx.x; j <= i; j += 32) {
     row[j] = NARROW(weight, row[j] / sum);
   }
 }
