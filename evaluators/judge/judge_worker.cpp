@@ -38,9 +38,11 @@ public:
     }
     JudgeReply reply;
     reply.verdict = tasks::Verdict::Correct;
+    ErrorRatios ratios;
     for (const JudgedTensor& tensor : request.tensors) {
       const ComparisonResult result = compare_tensor(request, tensor);
-      reply.max_error_ratio = std::max(reply.max_error_ratio, result.max_error_ratio);
+      ratios.add(result.ratios);
+      reply.max_error_ratio = ratios.largest();
       if (result.verdict == tasks::Verdict::Infrastructure) {
         return broken_reference(result.detail);
       }
@@ -48,6 +50,9 @@ public:
         reply.verdict = result.verdict;
         reply.mismatch = result.mismatch;
       }
+    }
+    if (request.ratios) {
+      reply.ratios = ratios;
     }
     return reply;
   }

@@ -2,6 +2,8 @@
 
 #include "tasks/inputs/dtype.h"
 
+#include <algorithm>
+
 namespace winnow::evaluators {
 
 /// A task's tolerance at one shape (docs/task.md).
@@ -11,6 +13,18 @@ struct ErrorModel {
   double norm_multiple = 0;
   double absolute = 0;
   bool nan_allowed = false;
+};
+
+/// How far the errors of outputs are from their limits; above 1 is wrong.
+struct ErrorRatios {
+  double element = 0; ///< largest error / limit of its element; infinite: a wrong exact output
+  double norm = 0;    ///< rms / norm_multiple; 0: the output is compared exactly
+
+  void add(const ErrorRatios& other) { ///< keeps the larger of each
+    element = std::max(element, other.element);
+    norm = std::max(norm, other.norm);
+  }
+  [[nodiscard]] double largest() const { return std::max(element, norm); }
 };
 
 } // namespace winnow::evaluators

@@ -52,8 +52,9 @@ WINNOW_JSON_FIELDS(Piece, first, count)
 WINNOW_JSON_FIELDS(ErrorModel, accumulate, multiple, norm_multiple, absolute, nan_allowed)
 WINNOW_JSON_FIELDS(JudgedTensor, slice, pieces, dtype, shape)
 WINNOW_JSON_FIELDS(JudgeRequest, shape, module, plan, seed, static_seed, salt, model, tensors,
-                   explain, inputs, answers, question, inputs_question)
-WINNOW_JSON_FIELDS(JudgeReply, verdict, detail, mismatch, max_error_ratio)
+                   explain, ratios, inputs, answers, question, inputs_question)
+WINNOW_JSON_FIELDS(ErrorRatios, element, norm)
+WINNOW_JSON_FIELDS(JudgeReply, verdict, detail, mismatch, max_error_ratio, ratios)
 
 namespace {
 
@@ -231,13 +232,13 @@ std::string decode_answered(const std::string& text) {
 
 std::string encode(const JudgeReply& reply) {
   const bool plain = reply.verdict == tasks::Verdict::Correct && reply.detail.empty() &&
-                     !reply.mismatch && std::isfinite(reply.max_error_ratio);
+                     !reply.mismatch && !reply.ratios && std::isfinite(reply.max_error_ratio);
   return plain ? short_line(kCorrect, reply.max_error_ratio) : line_of(reply);
 }
 
 JudgeReply decode_judge_reply(const std::string& text) {
   if (const auto ratio = short_number<double>(text, kCorrect); ratio && std::isfinite(*ratio)) {
-    return {tasks::Verdict::Correct, {}, {}, *ratio};
+    return {tasks::Verdict::Correct, {}, {}, *ratio, {}};
   }
   return decoded<JudgeReply>(json::parse(text), "reply");
 }

@@ -125,6 +125,16 @@ TEST(Protocol, JudgeReplyKeepsNanAndInfinity) {
   EXPECT_DOUBLE_EQ(read.mismatch->expected, 1.25e-300);
 }
 
+TEST(Protocol, JudgeReplyKeepsInfiniteRatios) {
+  JudgeReply reply;
+  reply.verdict = tasks::Verdict::Wrong;
+  reply.ratios = ErrorRatios{std::numeric_limits<double>::infinity(), 0.5};
+  const JudgeReply read = decode_judge_reply(encode(reply));
+  ASSERT_TRUE(read.ratios);
+  EXPECT_TRUE(std::isinf(read.ratios->element));
+  EXPECT_DOUBLE_EQ(read.ratios->norm, 0.5);
+}
+
 TEST(Protocol, AReportThatSaysNothingIsShort) {
   RunCaseReport ran;
   ran.index = 7;

@@ -161,13 +161,8 @@ void KernelTrial::judge_at(const tasks::Shape& shape, std::vector<Tried>& kernel
       left.push_back(&kernel);
     }
   }
-  answer_.reset();
   if (left.empty()) {
     return;
-  }
-  if (shape.set == tasks::ShapeSet::Search && !task.torch) { // uses the arena
-    const ReferenceCase drawn{shape, tasks::draw_inputs(task, shape, nth_seed(options_.seed, 0))};
-    answer_ = runner_.answer(drawn);
   }
   std::uint64_t bytes = 0; // of the outputs of one run
   output_slices(task, shape, bytes);
@@ -234,23 +229,11 @@ void KernelTrial::run(const tasks::Shape& shape, Seeds seeds, std::uint64_t& off
 
 void KernelTrial::judge_case(const tasks::Shape& shape, int seed, const RunCase& run_case,
                              Tried& kernel) {
-  if (seed == 0 && answer_) {
-    measure(shape, run_case, kernel.result);
+  const JudgeReply reply = runner_.judge(shape, run_case.seed, run_case.salt, run_case.outputs);
+  if (seed == 0 && shape.set == tasks::ShapeSet::Search) {
+    kernel.result.measured.push_back({shape.id, reply.ratios.value()});
   }
-  add(shape, runner_.judge(shape, run_case.seed, run_case.salt, run_case.outputs), kernel.result);
-}
-
-void KernelTrial::measure(const tasks::Shape& shape, const RunCase& run_case,
-                          KernelResult& result) const {
-  const ArenaView arena(on_device_.host->arena.fd());
-  tasks::HostTensors outputs;
-  for (const ArenaSlice& slice : run_case.outputs) {
-    tasks::HostTensor output =
-        tasks::blank_tensor(*on_device_.task.find_tensor(slice.tensor), on_device_.task, shape);
-    copy_in_parts(arena.slice(slice.offset, slice.bytes), output.bytes);
-    outputs.emplace(slice.tensor, std::move(output));
-  }
-  result.measured.push_back({shape.id, ratios_of(on_device_.task, shape, *answer_, outputs)});
+  add(shape, reply, kernel.result);
 }
 
 } // namespace winnow::evaluators

@@ -115,7 +115,7 @@ std::optional<tasks::HostTensors> ModuleTrial::outputs_of(const std::string& mut
   tasks::HostTensors outputs;
   for (const ArenaSlice& slice : question.answers) {
     const tasks::TensorSpec& tensor = *on_device_.task.find_tensor(slice.tensor);
-    tasks::HostTensor output = tasks::blank_tensor(tensor, on_device_.task, shape);
+    tasks::HostTensor output = tasks::unset_tensor(tensor, on_device_.task, shape);
     std::memcpy(output.bytes.data(), exchange.slice(slice.offset, slice.bytes).data(), slice.bytes);
     outputs.emplace(slice.tensor, std::move(output));
   }

@@ -78,7 +78,7 @@ std::vector<NarrowResult> NarrowTrial::run_shape(const tasks::Shape& shape) {
     Drawn drawn;
     drawn.seed = nth_seed(options_.seed, i);
     drawn.inputs = {shape, tasks::draw_inputs(on_device_.task, shape, drawn.seed)};
-    drawn.right = runner_.answer(drawn.inputs);
+    drawn.right = runner_.answer(drawn.inputs, ReferenceRun::Parts::Outputs);
     std::erase_if(open, [&](NarrowResult* result) { return settle(drawn, *result); });
   }
   return results;
@@ -107,12 +107,11 @@ bool NarrowTrial::settle(const Drawn& drawn, NarrowResult& result) {
   }
   const JudgeReply reply =
       runner_.judge(shape, drawn.seed, poison_salt(drawn.seed), outputs, false);
-  const ErrorRatios ratios = ratios_of(on_device_.task, shape, drawn.right, outputs);
   const bool is_rejected = reply.verdict != tasks::Verdict::Correct;
   if (is_rejected) {
     result.ratios = {};
   }
-  result.ratios.add(ratios);
+  result.ratios.add(reply.ratios.value());
   result.verdict = reply.verdict;
   result.state = is_rejected ? NarrowResult::State::Rejected : NarrowResult::State::Accepted;
   return is_rejected;

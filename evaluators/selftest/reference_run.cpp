@@ -102,7 +102,8 @@ ReferenceAnswer ReferenceRun::take(const RunCase& run_case) const {
   for (const Seen& part : parts_of(run_case)) {
     tasks::HostTensor tensor;
     tensor.dtype = part.dtype;
-    tensor.bytes.assign(part.bytes.begin(), part.bytes.end());
+    tensor.bytes.resize(part.bytes.size());
+    copy_in_parts(part.bytes, tensor.bytes);
     tensor.extents = {tensor.count()};
     (part.is_magnitude ? answer.magnitudes : answer.outputs).emplace(part.name, std::move(tensor));
   }
@@ -167,7 +168,7 @@ JudgeReply ReferenceRun::judge(const tasks::Shape& shape, std::uint64_t seed, st
   std::uint64_t offset = 0;
   const std::vector<ArenaSlice> slices = output_slices(on_device_.task, shape, offset);
   for (const ArenaSlice& slice : slices) {
-    const std::vector<std::byte>& bytes = outputs.at(slice.tensor).bytes;
+    const tasks::HostBytes& bytes = outputs.at(slice.tensor).bytes;
     copy_in_parts(bytes, arena_.slice(slice.offset, bytes.size()));
   }
   return judge(shape, seed, salt, slices, explain);
@@ -177,6 +178,7 @@ JudgeReply ReferenceRun::judge(const tasks::Shape& shape, std::uint64_t seed, st
                                const std::vector<ArenaSlice>& slices, bool explain) {
   JudgeRequest request = judge_request(on_device_, shape, seed, salt, slices);
   request.explain = explain;
+  request.ratios = true;
   JudgeReply reply = on_device_.ask(request);
   if (reply.verdict == tasks::Verdict::Infrastructure) {
     throw Error(on_device_.task.name + " at " + shape.id + ": " + reply.detail,
@@ -191,7 +193,7 @@ void round_output(const tasks::Task& task, const tasks::Shape& shape,
   const tasks::TensorSpec& spec = *task.find_tensor(output.name);
   const auto count = static_cast<std::size_t>(tasks::element_count(spec, shape));
   if (rounded.dtype != spec.dtype || rounded.bytes.size() != count * size_bytes(spec.dtype)) {
-    rounded = tasks::blank_tensor(spec, task, shape);
+    rounded = tasks::unset_tensor(spec, task, shape);
   }
   convert(output.dtype, output.bytes, spec.dtype, rounded.bytes);
 }
@@ -200,7 +202,7 @@ tasks::HostTensors rounded_outputs(const tasks::Task& task, const tasks::Shape& 
                                    const ReferenceAnswer& answer) {
   tasks::HostTensors outputs;
   for (const auto& [name, computed] : answer.outputs) {
-    tasks::HostTensor output = tasks::blank_tensor(*task.find_tensor(name), task, shape);
+    tasks::HostTensor output = tasks::unset_tensor(*task.find_tensor(name), task, shape);
     convert(computed.dtype, computed.bytes, output.dtype, output.bytes);
     outputs.emplace(name, std::move(output));
   }
@@ -232,32 +234,6 @@ std::uint64_t poison_salt(std::uint64_t seed) {
 
 std::uint64_t nth_seed(std::uint64_t first, int i) {
   return tasks::spread_seed(first + static_cast<std::uint64_t>(i));
-}
-
-ErrorRatios ratios_of(const tasks::Task& task, const tasks::Shape& shape,
-                      const ReferenceAnswer& answer, const tasks::HostTensors& outputs) {
-  const auto as_doubles = [](const tasks::HostTensor& tensor) {
-    return std::span(reinterpret_cast<const double*>(tensor.bytes.data()),
-                     tensor.bytes.size() / sizeof(double));
-  };
-  ErrorRatios worst;
-  for (const auto& [name, output] : outputs) {
-    Comparison comparison;
-    comparison.tensor = name;
-    comparison.dtype = output.dtype;
-    comparison.shape = output.extents;
-    comparison.got = output.bytes;
-    comparison.model = error_model(task, shape);
-    const auto magnitude = answer.magnitudes.find(name);
-    if (magnitude == answer.magnitudes.end()) {
-      comparison.expected_exact = answer.outputs.at(name).bytes;
-    } else {
-      comparison.expected = as_doubles(answer.outputs.at(name));
-      comparison.magnitude = as_doubles(magnitude->second);
-    }
-    worst.add(error_ratios(comparison));
-  }
-  return worst;
 }
 
 } // namespace winnow::evaluators

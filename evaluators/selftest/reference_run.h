@@ -66,7 +66,7 @@ public:
                                   const std::function<void(std::span<const Seen>)>& see);
 
   /// Asks the device's judge about outputs in this process, or in the arena. `explain`: see
-  /// JudgeRequest::explain. Throws Error when the judge cannot answer.
+  /// JudgeRequest::explain. The reply has `ratios`. Throws Error when the judge cannot answer.
   JudgeReply judge(const tasks::Shape& shape, std::uint64_t seed, std::uint64_t salt,
                    const tasks::HostTensors& outputs, bool explain = true);
   JudgeReply judge(const tasks::Shape& shape, std::uint64_t seed, std::uint64_t salt,
@@ -106,9 +106,5 @@ std::uint64_t poison_salt(std::uint64_t seed);
 /// Seed number `i` of a selftest. Both halves differ from those of the others, because the upper
 /// half alone decides what all launches of a turn share.
 std::uint64_t nth_seed(std::uint64_t first, int i);
-
-/// How far `outputs` of the task's dtypes are from the answer, for the worst of them.
-ErrorRatios ratios_of(const tasks::Task& task, const tasks::Shape& shape,
-                      const ReferenceAnswer& answer, const tasks::HostTensors& outputs);
 
 } // namespace winnow::evaluators

@@ -66,7 +66,7 @@ tasks::HostTensor output_of(const tasks::Task& task, const tasks::Shape& shape, 
   if (float64 && tasks::is_floating(tensor.dtype)) {
     tensor.dtype = tasks::DType::F64;
   }
-  tasks::HostTensor output = tasks::blank_tensor(tensor, task, shape);
+  tasks::HostTensor output = tasks::unset_tensor(tensor, task, shape);
   if (!numbers.is_array() || static_cast<std::int64_t>(numbers.size()) != output.count()) {
     throw UsageError(fmt::format("output '{}' at {} has {} numbers, expected {}", name, shape.id,
                                  numbers.size(), output.count()));

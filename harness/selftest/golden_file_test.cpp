@@ -58,7 +58,9 @@ struct GoldenFile : testing::Test {
     for (const char* name : {"y", "i"}) {
       tasks::TensorSpec tensor = *task.find_tensor(name);
       tensor.dtype = tasks::is_floating(tensor.dtype) ? tasks::DType::F64 : tensor.dtype;
-      sample.outputs.emplace(name, tasks::blank_tensor(tensor, task, sample.shape));
+      tasks::HostTensor& output = sample.outputs[name];
+      output = tasks::unset_tensor(tensor, task, sample.shape);
+      std::fill(output.bytes.begin(), output.bytes.end(), std::byte{0});
     }
     sample.outputs.at("y").set(0, 0.1 + 1e-17);
     sample.outputs.at("y").set(1, std::numeric_limits<double>::quiet_NaN());

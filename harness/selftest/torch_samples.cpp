@@ -25,7 +25,7 @@ std::optional<tasks::HostTensors> take_outputs(const tasks::Task& task, const ta
     if (float64 && tasks::is_floating(tensor.dtype)) {
       tensor.dtype = tasks::DType::F64;
     }
-    tasks::HostTensor output = tasks::blank_tensor(tensor, task, shape);
+    tasks::HostTensor output = tasks::unset_tensor(tensor, task, shape);
     const std::string bytes = read_file(process.output_file(outputs.size()), kMaxSampleBytes);
     if (bytes.size() != output.bytes.size()) {
       error = fmt::format("output '{}' has {} bytes, expected {}", tensor.name, bytes.size(),

@@ -120,7 +120,7 @@ std::string transpose(HostTensor& tensor) {
   if (rows == 1 || columns == 1) {
     return "one row or one column";
   }
-  const std::vector<std::byte> original = tensor.bytes;
+  const HostBytes original = tensor.bytes;
   const std::size_t size = size_bytes(tensor.dtype);
   for (std::int64_t i = 0; i < tensor.count(); ++i) {
     const std::int64_t within = i % (rows * columns);
@@ -143,7 +143,7 @@ std::string lay_out_for(HostTensor& tensor, std::int64_t row_elements, std::uint
   const std::int64_t columns = tensor.extents.back();
   const std::int64_t total = tensor.count();
   const std::size_t size = size_bytes(tensor.dtype);
-  std::vector<std::byte> laid_out(tensor.bytes.size());
+  HostBytes laid_out(tensor.bytes.size());
   for (std::size_t i = 0; i < laid_out.size(); ++i) {
     laid_out[i] = pattern_byte(pattern, i);
   }

@@ -136,7 +136,7 @@ std::string round_inputs(MutantKind kind, const Task& task, HostTensors& inputs)
 HostTensor drawn_again(const TensorSpec& tensor, const Task& task, const Shape& shape,
                        std::uint64_t seed) {
   constexpr std::uint64_t kOther = 0x5bd1e9959e3779b9ULL;
-  HostTensor other = blank_tensor(tensor, task, shape);
+  HostTensor other = unset_tensor(tensor, task, shape);
   generate_tensor(generator_at(tensor, shape), tensor.dtype, seed ^ kOther, tensor.name,
                   other.bytes.data(), static_cast<std::uint64_t>(other.count()));
   return other;

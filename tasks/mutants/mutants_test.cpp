@@ -101,7 +101,7 @@ Changed change(const Mutant& mutant, const std::string& shape_id) {
   const Task task = product_task();
   const Shape& shape = shape_named(task, shape_id);
   const HostTensors inputs = draw_inputs(task, shape, 1);
-  HostTensors right{{"c", blank_tensor(*task.find_tensor("c"), task, shape)}};
+  HostTensors right{{"c", unset_tensor(*task.find_tensor("c"), task, shape)}};
   HostTensors stale = right;
   for (std::int64_t i = 0; i < right.at("c").count(); ++i) {
     right.at("c").set(i, static_cast<double>(i + 1));

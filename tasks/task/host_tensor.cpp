@@ -27,13 +27,13 @@ std::vector<std::int64_t> extents_of(const TensorSpec& tensor, const Task& task,
   return extents.empty() ? std::vector<std::int64_t>{1} : extents;
 }
 
-HostTensor blank_tensor(const TensorSpec& tensor, const Task& task, const Shape& shape) {
-  HostTensor blank;
-  blank.dtype = tensor.dtype;
-  blank.extents = extents_of(tensor, task, shape);
+HostTensor unset_tensor(const TensorSpec& tensor, const Task& task, const Shape& shape) {
+  HostTensor unset;
+  unset.dtype = tensor.dtype;
+  unset.extents = extents_of(tensor, task, shape);
   const auto count = static_cast<std::size_t>(element_count(tensor, shape));
-  blank.bytes.resize(count * size_bytes(tensor.dtype));
-  return blank;
+  unset.bytes.resize(count * size_bytes(tensor.dtype));
+  return unset;
 }
 
 HostTensors draw_inputs(const Task& task, const Shape& shape, std::uint64_t seed) {
@@ -42,7 +42,7 @@ HostTensors draw_inputs(const Task& task, const Shape& shape, std::uint64_t seed
     if (tensor.role == Role::Output) {
       continue;
     }
-    HostTensor drawn = blank_tensor(tensor, task, shape);
+    HostTensor drawn = unset_tensor(tensor, task, shape);
     generate_tensor(generator_at(tensor, shape), tensor.dtype, seed, tensor.name,
                     drawn.bytes.data(), static_cast<std::uint64_t>(drawn.count()));
     inputs.emplace(tensor.name, std::move(drawn));

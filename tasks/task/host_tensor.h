@@ -5,16 +5,31 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace winnow::tasks {
+
+/// Gives the elements of a vector no value when it grows: tensors have gigabytes, and several
+/// threads fill them.
+template <typename T> struct UnsetAllocator : std::allocator<T> {
+  template <typename U> struct rebind { using other = UnsetAllocator<U>; };
+  template <typename U> void construct(U* place) noexcept { ::new (static_cast<void*>(place)) U; }
+  template <typename U, typename... Arguments> void construct(U* place, Arguments&&... arguments) {
+    std::construct_at(place, std::forward<Arguments>(arguments)...);
+  }
+};
+
+using HostBytes = std::vector<std::byte, UnsetAllocator<std::byte>>;
 
 /// A tensor in the memory of this process: row-major elements of `dtype`.
 struct HostTensor {
   DType dtype = DType::F32;
   std::vector<std::int64_t> extents; ///< empty: one element
-  std::vector<std::byte> bytes;
+  HostBytes bytes;
 
   std::int64_t count() const;
   double at(std::int64_t index) const;
@@ -28,8 +43,8 @@ using HostTensors = std::map<std::string, HostTensor>;
 std::vector<std::int64_t> extents_of(const TensorSpec& tensor, const Task& task,
                                      const Shape& shape);
 
-/// A tensor with all bytes 0.
-HostTensor blank_tensor(const TensorSpec& tensor, const Task& task, const Shape& shape);
+/// A tensor whose bytes have no value yet.
+HostTensor unset_tensor(const TensorSpec& tensor, const Task& task, const Shape& shape);
 
 /// All input and inout tensors, filled by generate_tensor().
 HostTensors draw_inputs(const Task& task, const Shape& shape, std::uint64_t seed);
