@@ -1,20 +1,23 @@
 #include "harness/selftest/task_proofs.h"
 
 #include "evaluators/host/device_host.h"
+#include "evaluators/selftest/reference_run.h"
 #include "harness/report/terminal.h"
 #include "tasks/mutants/memorisable.h"
 
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <functional>
 #include <iostream>
+#include <map>
 #include <mutex>
 #include <thread>
 
 namespace winnow::harness {
 namespace {
 
-constexpr unsigned kMostJobs = 6; // more wait for the GPU
+constexpr unsigned kMostJobs = 8; // more wait for the GPU
 constexpr unsigned kCoresOfAJob = 2;
 
 /// Without a terminal, prints a line for each part that takes long.
@@ -54,14 +57,35 @@ TaskSelftest prove(const tasks::Task& task, const ProofOptions& proof,
   return result;
 }
 
-// Hands the tasks out to the threads, and keeps what they found.
+/// Elements of all tensors of the task at all shapes of the device.
+std::int64_t elements_of(const tasks::Task& task, const std::string& device_kind) {
+  std::int64_t elements = 0;
+  for (const tasks::Shape& shape : evaluators::shapes_for(task, device_kind)) {
+    for (const tasks::TensorSpec& tensor : task.tensors) {
+      elements += tasks::element_count(tensor, shape);
+    }
+  }
+  return elements;
+}
+
+// Hands the tasks out to the threads, the largest first, and keeps what they found.
 class Proofs {
 public:
-  Proofs(const std::vector<tasks::Task>& tasks, const ProofOptions& options, Activity& activity)
-      : tasks_(tasks), options_(options), activity_(activity), found_(tasks.size()) {}
+  Proofs(const std::vector<tasks::Task>& tasks, const std::string& device_kind,
+         const ProofOptions& options, Activity& activity)
+      : tasks_(tasks), options_(options), activity_(activity), found_(tasks.size()) {
+    std::multimap<std::int64_t, std::size_t, std::greater<>> by_size;
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      by_size.emplace(elements_of(tasks[i], device_kind), i);
+    }
+    for (const auto& [size, i] : by_size) {
+      order_.push_back(i);
+    }
+  }
 
   void work(const std::shared_ptr<evaluators::DeviceHost>& host) {
-    for (std::size_t i = next_++; i < tasks_.size(); i = next_++) {
+    for (std::size_t next = next_++; next < order_.size(); next = next_++) {
+      const std::size_t i = order_[next];
       found_[i] = prove(tasks_[i], options_, host, activity_);
       const std::string said =
           is_proven(found_[i]) ? tasks_[i].name + ": proven\n" : task_lines(found_[i]);
@@ -80,7 +104,7 @@ public:
   }
 
   void stop(std::exception_ptr error) {
-    next_ = tasks_.size();
+    next_ = order_.size();
     const std::lock_guard lock(mutex_);
     if (!error_) {
       error_ = std::move(error);
@@ -96,6 +120,7 @@ public:
 
 private:
   const std::vector<tasks::Task>& tasks_;
+  std::vector<std::size_t> order_; ///< of the tasks
   const ProofOptions& options_;
   Activity& activity_;
   std::vector<TaskSelftest> found_; ///< each by the thread that took its task
@@ -116,7 +141,7 @@ std::vector<TaskSelftest> prove_tasks(const std::vector<tasks::Task>& tasks,
                                       const std::shared_ptr<evaluators::DeviceHost>& host,
                                       const ProofOptions& options, Activity& activity) {
   const unsigned jobs = options.jobs > 0 ? options.jobs : suitable_jobs(host->device);
-  Proofs proofs(tasks, options, activity);
+  Proofs proofs(tasks, host->device.kind, options, activity);
   {
     std::vector<std::jthread> beside;
     for (std::size_t i = 1; i < std::min<std::size_t>(jobs, tasks.size()); ++i) {
