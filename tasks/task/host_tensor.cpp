@@ -1,8 +1,24 @@
 #include "tasks/task/host_tensor.h"
 
+#include "base/parallel.h"
 #include "tasks/inputs/input_generator.h"
 
 namespace winnow::tasks {
+
+HostBytes::HostBytes(const HostBytes& other) : HostBytes(other.size_) {
+  copy_in_parts({other.data(), other.size_}, {data(), size_});
+}
+
+void HostBytes::resize(std::size_t size) {
+  if (size != size_) {
+    bytes_ = std::make_unique_for_overwrite<std::byte[]>(size); // NOLINT(modernize-avoid-c-arrays)
+    size_ = size;
+  }
+}
+
+bool operator==(const HostBytes& left, const HostBytes& right) {
+  return equal_in_parts(left, right);
+}
 
 std::int64_t HostTensor::count() const {
   return static_cast<std::int64_t>(bytes.size() / size_bytes(dtype));

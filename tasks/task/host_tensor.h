@@ -6,24 +6,48 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <new>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace winnow::tasks {
 
-/// Gives the elements of a vector no value when it grows: tensors have gigabytes, and several
-/// threads fill them.
-template <typename T> struct UnsetAllocator : std::allocator<T> {
-  template <typename U> struct rebind { using other = UnsetAllocator<U>; };
-  template <typename U> void construct(U* place) noexcept { ::new (static_cast<void*>(place)) U; }
-  template <typename U, typename... Arguments> void construct(U* place, Arguments&&... arguments) {
-    std::construct_at(place, std::forward<Arguments>(arguments)...);
+/// Bytes on the heap that have no value until they are written: a tensor has gigabytes, and several
+/// threads fill it.
+class HostBytes {
+public:
+  HostBytes() = default;
+  explicit HostBytes(std::size_t size) { resize(size); }
+  HostBytes(const HostBytes& other);
+  HostBytes(HostBytes&& other) noexcept { swap(other); }
+  HostBytes& operator=(HostBytes other) noexcept {
+    swap(other);
+    return *this;
   }
+  ~HostBytes() = default;
+
+  /// Keeps no values, unless the size stays.
+  void resize(std::size_t size);
+  void swap(HostBytes& other) noexcept {
+    std::swap(bytes_, other.bytes_);
+    std::swap(size_, other.size_);
+  }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] std::byte* data() { return bytes_.get(); }
+  [[nodiscard]] const std::byte* data() const { return bytes_.get(); }
+  [[nodiscard]] std::byte* begin() { return data(); }
+  [[nodiscard]] std::byte* end() { return data() + size_; }
+  [[nodiscard]] const std::byte* begin() const { return data(); }
+  [[nodiscard]] const std::byte* end() const { return data() + size_; }
+  std::byte& operator[](std::size_t i) { return bytes_[i]; }
+  const std::byte& operator[](std::size_t i) const { return bytes_[i]; }
+
+private:
+  std::unique_ptr<std::byte[]> bytes_; // NOLINT(modernize-avoid-c-arrays)
+  std::size_t size_ = 0;
 };
 
-using HostBytes = std::vector<std::byte, UnsetAllocator<std::byte>>;
+bool operator==(const HostBytes& left, const HostBytes& right);
 
 /// A tensor in the memory of this process: row-major elements of `dtype`.
 struct HostTensor {
