@@ -2,6 +2,7 @@
 
 #include "evaluators/host/device_host.h"
 #include "evaluators/selftest/reference_run.h"
+#include "evaluators/timing/physical_floor.h"
 #include "harness/report/terminal.h"
 #include "tasks/mutants/memorisable.h"
 
@@ -57,28 +58,31 @@ TaskSelftest prove(const tasks::Task& task, const ProofOptions& proof,
   return result;
 }
 
-/// Elements of all tensors of the task at all shapes of the device.
-std::int64_t elements_of(const tasks::Task& task, const std::string& device_kind) {
-  std::int64_t elements = 0;
+/// How long the proof of a task takes, in no unit: an element, which several processes move and
+/// compare, takes as long as a hundred operations.
+double expected_work(const tasks::Task& task, const std::string& device_kind) {
+  constexpr double kOperationsOfAnElement = 100;
+  double work = 0;
   for (const tasks::Shape& shape : evaluators::shapes_for(task, device_kind)) {
+    work += evaluators::least_work(task, shape).operations;
     for (const tasks::TensorSpec& tensor : task.tensors) {
-      elements += tasks::element_count(tensor, shape);
+      work += kOperationsOfAnElement * static_cast<double>(tasks::element_count(tensor, shape));
     }
   }
-  return elements;
+  return work;
 }
 
-// Hands the tasks out to the threads, the largest first, and keeps what they found.
+// Hands the tasks out to the threads, the longest first, and keeps what they found.
 class Proofs {
 public:
   Proofs(const std::vector<tasks::Task>& tasks, const std::string& device_kind,
          const ProofOptions& options, Activity& activity)
       : tasks_(tasks), options_(options), activity_(activity), found_(tasks.size()) {
-    std::multimap<std::int64_t, std::size_t, std::greater<>> by_size;
+    std::multimap<double, std::size_t, std::greater<>> by_work;
     for (std::size_t i = 0; i < tasks.size(); ++i) {
-      by_size.emplace(elements_of(tasks[i], device_kind), i);
+      by_work.emplace(expected_work(tasks[i], device_kind), i);
     }
-    for (const auto& [size, i] : by_size) {
+    for (const auto& [work, i] : by_work) {
       order_.push_back(i);
     }
   }
