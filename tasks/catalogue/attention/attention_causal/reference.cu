@@ -4,11 +4,11 @@
   "launches": [
     { "repeat": "batch * heads", "as": "h",
       "do": [
-        { "kernel": "scores", "grid": ["ceil_div(s, 32)", "s"], "block": [32],
+        { "kernel": "scores", "grid": ["ceil_div(s, 128)", "s"], "block": [128],
           "args": [{"tensor": "q", "at": "h * s * d"}, {"tensor": "k", "at": "h * s * d"}, "score",
                    { "float": "scale / sqrt(d)" }, "s", "d"] },
         { "kernel": "softmax", "grid": ["s"], "block": [32], "args": ["score", "s"] },
-        { "kernel": "weigh", "grid": ["ceil_div(d, 32)", "s"], "block": [32],
+        { "kernel": "weigh", "grid": ["ceil_div(d, 128)", "s"], "block": [128],
           "args": ["score", {"tensor": "v", "at": "h * s * d"},
                    {"tensor": "out", "at": "h * s * d"},
                    {"tensor": "out_magnitude", "at": "h * s * d"}, "s", "d"] } ] }

@@ -3,11 +3,11 @@
   "let": { "rows": "batch * kv_heads * group" },
   "scratch": { "score": { "dtype": "f64", "count": "rows * s" } },
   "launches": [
-    { "kernel": "scores", "grid": ["ceil_div(s, 32)", "rows"], "block": [32],
+    { "kernel": "scores", "grid": ["ceil_div(s, 128)", "rows"], "block": [128],
       "args": ["q", "k", "score", { "float": "scale / sqrt(d)" }, "group", "s", "d"] },
     { "kernel": "softmax", "grid": ["ceil_div(rows, 32)"], "block": [32],
       "args": ["score", "rows", "s"] },
-    { "kernel": "weigh", "grid": ["ceil_div(d, 32)", "rows"], "block": [32],
+    { "kernel": "weigh", "grid": ["ceil_div(d, 128)", "rows"], "block": [128],
       "args": ["score", "v", "out", "out_magnitude", "group", "s", "d"] }
   ]
 }

@@ -1,6 +1,6 @@
 /*@winnow
-{ "launches": [ { "kernel": "gemm_reference", "grid": ["ceil_div(n, 32)", "m", "batch"],
-                  "block": [32],
+{ "launches": [ { "kernel": "gemm_reference", "grid": ["ceil_div(n, 128)", "m", "batch"],
+                  "block": [128],
                   "args": ["a", "b", "c", "c_magnitude", "alpha", "m", "n", "k"] } ] }
 @*/
 #include <cuda_fp16.h>

@@ -1,7 +1,7 @@
 /*@winnow
 {
   "launches": [
-    { "kernel": "gemm_reference", "grid": ["ceil_div(n, 32)", "m"], "block": [32],
+    { "kernel": "gemm_reference", "grid": ["ceil_div(n, 128)", "m"], "block": [128],
       "args": ["a", "b", "c", "c_magnitude", "m", "n", "k"] }
   ]
 }

@@ -1,5 +1,5 @@
 /*@winnow
-{ "launches": [ { "kernel": "reference", "grid": ["ceil_div(n, 32)", "m"], "block": [32],
+{ "launches": [ { "kernel": "reference", "grid": ["ceil_div(n, 128)", "m"], "block": [128],
                   "args": ["x", "w", "bias", "y", "y_magnitude", "n", "k"] } ] }
 @*/
 #include <cuda_fp16.h>

@@ -1,6 +1,6 @@
 /*@winnow
-{ "launches": [ { "kernel": "reference", "grid": ["ceil_div(n, 32)", "tokens * topk"],
-                  "block": [32],
+{ "launches": [ { "kernel": "reference", "grid": ["ceil_div(n, 128)", "tokens * topk"],
+                  "block": [128],
                   "args": ["x", "w", "expert", "y", "y_magnitude", "topk", "n", "k"] } ] }
 @*/
 #include <cuda_bf16.h>

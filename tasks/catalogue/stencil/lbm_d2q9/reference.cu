@@ -1,5 +1,5 @@
 /*@winnow
-{ "launches": [ { "kernel": "reference", "grid": ["ceil_div(h * w, 32)"], "block": [32],
+{ "launches": [ { "kernel": "reference", "grid": ["ceil_div(h * w, 128)"], "block": [128],
                   "args": ["f", "next", "next_magnitude", "omega", "h", "w"] } ] }
 @*/
 extern "C" __global__ void reference(const float* f, double* next, double* magnitude, float omega,

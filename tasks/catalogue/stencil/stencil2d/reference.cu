@@ -1,5 +1,5 @@
 /*@winnow
-{ "launches": [ { "kernel": "stencil_reference", "grid": ["ceil_div(w, 32)", "h"], "block": [32],
+{ "launches": [ { "kernel": "stencil_reference", "grid": ["ceil_div(w, 128)", "h"], "block": [128],
                   "args": ["in", "out", "out_magnitude", "center", "side", "h", "w"] } ] }
 @*/
 extern "C" __global__ void stencil_reference(const float* in, double* out, double* magnitude,

@@ -1,6 +1,6 @@
 /*@winnow
-{ "launches": [ { "kernel": "wave_reference", "grid": ["ceil_div(nx, 32)", "ny", "nz"],
-                  "block": [32],
+{ "launches": [ { "kernel": "wave_reference", "grid": ["ceil_div(nx, 128)", "ny", "nz"],
+                  "block": [128],
                   "args": ["now", "before", "courant", "next", "next_magnitude", "nz", "ny",
                            "nx"] } ] }
 @*/
