@@ -42,8 +42,8 @@ struct BoardSummary {
 struct LeftOutKernel {
   std::string task, task_digest, device, device_name;
   std::int64_t evaluator_version = 0;
-  RowId candidate = 0, run = 0;
-  std::string run_name, origin, model, author, digest;
+  RowId candidate_id = 0, run_id = 0;
+  std::string run, origin, model, author, digest;
   std::string task_note;  ///< RevisionNotes::note()
   std::string parameters; ///< a JSON object
   double speedup = 0;     ///< 0: not timed

@@ -2,14 +2,18 @@
 #include "store/candidate_record.h"
 
 #include "base/json_dump.h"
+#include "store/fields.h"
 #include "store/json_table.h"
 #include "store/revision_note.h"
-#include "store/row_columns.h"
 #include "store/run_store_state.h"
 
 #include <nlohmann/json.hpp>
 
 namespace winnow::store {
+
+WINNOW_JSON_FIELDS(FinalStanding, rank, speedup, speedup_bounds, score_ns, held_out_speedup)
+WINNOW_JSON_FIELDS(CallMessage, role, text)
+
 namespace {
 
 void read_facts(const Database& database, CandidateRecord& record) {
@@ -69,26 +73,16 @@ std::vector<CallMessage> messages_of(const Database& database, RowId candidate) 
   Query query(database, "SELECT p.role, p.text FROM candidates AS c "
                         "JOIN call_messages AS p ON p.call_id = c.call_id WHERE c.id = ? "
                         "ORDER BY p.position");
-  query.bind(candidate);
-  std::vector<CallMessage> messages;
-  while (query.next()) {
-    messages.push_back({query.text("role"), query.text("text")});
-  }
-  return messages;
+  return rows_of<CallMessage>(query.bind(candidate));
 }
 
 std::optional<FinalStanding> final_of(const Database& database, RowId candidate) {
-  Query query(database, "SELECT f.rank, f.speedup, f.speedup_low, f.speedup_high, f.score_ns, "
-                        "f.held_out_speedup FROM evaluations AS e "
-                        "JOIN finalists AS f ON f.evaluation_id = e.id "
-                        "JOIN leaderboard_groups AS g ON g.id = f.group_id "
-                        "WHERE e.candidate_id = ? AND e.ordinal = 0 AND g.run_id IS NULL");
-  if (!query.bind(candidate).next()) {
-    return std::nullopt;
-  }
-  return FinalStanding{query.integer("rank"), query.real_or_zero("speedup"),
-                       read_bounds(query, "speedup"), query.real_or_zero("score_ns"),
-                       query.real_or_zero("held_out_speedup")};
+  Query query(database, "SELECT " + columns<FinalStanding>({}, "f.") +
+                            " FROM evaluations AS e "
+                            "JOIN finalists AS f ON f.evaluation_id = e.id "
+                            "JOIN leaderboard_groups AS g ON g.id = f.group_id "
+                            "WHERE e.candidate_id = ? AND e.ordinal = 0 AND g.run_id IS NULL");
+  return query.bind(candidate).next() ? std::optional(row_of<FinalStanding>(query)) : std::nullopt;
 }
 
 } // namespace

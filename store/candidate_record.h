@@ -25,9 +25,9 @@ struct FinalStanding {
 struct RaceOfCandidate {
   std::string source; ///< "when judged", "final", "asked for"
   std::string verdict, raced_at;
-  double ratio = 0;     ///< 0: not known
-  tasks::Bounds bounds; ///< 99 %
-  RowId rival_id = 0;   ///< the first candidate with the rival's file and parameters; 0: none
+  double ratio = 0;           ///< 0: not known
+  tasks::Bounds ratio_bounds; ///< 99 %
+  RowId rival_id = 0;         ///< the first candidate with the rival's file and parameters; 0: none
 };
 std::vector<RaceOfCandidate> races_of_candidate(const Database& database, RowId candidate);
 
@@ -37,7 +37,7 @@ struct Measurement {
   std::string started_at;
   std::string parameters; ///< JSON
   double speedup = 0, score_ns = 0;
-  tasks::Bounds bounds; ///< of the speedup
+  tasks::Bounds speedup_bounds;
 };
 std::vector<Measurement> measurements_of_candidate(const Database& database, RowId candidate);
 

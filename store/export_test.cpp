@@ -26,10 +26,10 @@ LeaderboardRow sample_row() {
   row.device = "cpu";
   row.device_name = "Test CPU";
   row.rank = 1;
-  row.candidate = 12;
-  row.evaluation = 34;
-  row.run = 1;
-  row.run_name = "first";
+  row.candidate_id = 12;
+  row.evaluation_id = 34;
+  row.run_id = 1;
+  row.run = "first";
   row.origin = "model";
   row.model = row.author = "modèle";
   row.parameters = R"({"BLOCK":128,"VEC":4})";
@@ -273,7 +273,7 @@ TEST(FormatLeaderboard, TheIntervalStandsBesideTheSpeedupWhereOneIsKnown) {
 TEST(FormatLeaderboard, ASharedRankIsMarked) {
   LeaderboardRow tied = sample_row();
   tied.rank = 2;
-  tied.is_tied = true;
+  tied.tied = true;
   EXPECT_THAT(format_leaderboard({sample_row(), tied}, Format::Table),
               HasSubstr("\n    =2    2.35x"));
   EXPECT_THAT(format_leaderboard({tied}, Format::Markdown), HasSubstr("| =2 | 2.35x |"));
@@ -307,7 +307,7 @@ struct ExportedStore : TestStore {
     const RowId call = store.begin_call(run, task, "a", "replay", "some-model", request);
     ModelCallRow outcome;
     outcome.status = "ok";
-    outcome.reply = "SECRET REPLY";
+    outcome.text = "SECRET REPLY";
     store.finish_call(call, outcome);
     best =
         add("a", "__global__ void best() {}\n```\nlooks like a fence\n", {correct_evaluation(2)});

@@ -33,7 +33,7 @@ std::vector<std::string> summary(const std::vector<LeaderboardRow>& rows) {
   std::vector<std::string> lines;
   for (const LeaderboardRow& row : rows) {
     lines.push_back(
-        fmt::format("{} #{} {} {:.1f}", row.task, row.rank, row.candidate, row.speedup));
+        fmt::format("{} #{} {} {:.1f}", row.task, row.rank, row.candidate_id, row.speedup));
   }
   return lines;
 }
@@ -42,7 +42,7 @@ std::vector<std::string> summary(const std::vector<LeaderboardRow>& rows) {
 std::string ranks(const std::vector<LeaderboardRow>& rows) {
   std::string text;
   for (const LeaderboardRow& row : rows) {
-    text += fmt::format("{}{}{}", text.empty() ? "" : " ", row.is_tied ? "=" : "", row.rank);
+    text += fmt::format("{}{}{}", text.empty() ? "" : " ", row.tied ? "=" : "", row.rank);
   }
   return text;
 }
@@ -153,7 +153,7 @@ TEST(Leaderboard, NamesTheRunAndTheShapesOfItsTimes) {
   t.add("a", "1", {correct_evaluation(2)});
   const auto rows = t.store.leaderboard({});
   ASSERT_EQ(rows.size(), 1U);
-  EXPECT_EQ(rows[0].run_name, "first");
+  EXPECT_EQ(rows[0].run, "first");
   EXPECT_THAT(rows[0].shapes, ElementsAre("n=1000")) << "hidden shapes are not among them";
 }
 
@@ -254,15 +254,15 @@ TEST(Leaderboard, RanksAreCountsOfWhoIsClearlyFaster) {
         const auto& theirs = other.speedup_bounds;
         return (theirs.known() ? theirs.low : other.speedup) > reach;
       });
-      EXPECT_EQ(row.rank, 1 + faster) << "store " << store << ", candidate " << row.candidate;
-      EXPECT_EQ(row.is_tied, std::count_if(rows.begin(), rows.end(), [&](const auto& other) {
-                               return other.rank == row.rank;
-                             }) > 1);
+      EXPECT_EQ(row.rank, 1 + faster) << "store " << store << ", candidate " << row.candidate_id;
+      EXPECT_EQ(row.tied, std::count_if(rows.begin(), rows.end(), [&](const auto& other) {
+                            return other.rank == row.rank;
+                          }) > 1);
     }
     EXPECT_TRUE(std::is_sorted(rows.begin(), rows.end(),
                                [](const auto& a, const auto& b) {
-                                 return std::tuple(a.rank, -a.speedup, a.evaluation) <
-                                        std::tuple(b.rank, -b.speedup, b.evaluation);
+                                 return std::tuple(a.rank, -a.speedup, a.evaluation_id) <
+                                        std::tuple(b.rank, -b.speedup, b.evaluation_id);
                                }))
         << "store " << store;
   }
@@ -304,7 +304,7 @@ TEST(Leaderboard, ShowsWhatIsKnownOfARow) {
   EXPECT_EQ(rows[0].device, "cpu");
   EXPECT_EQ(rows[0].device_name, "Test CPU, 2 cores");
   EXPECT_EQ(rows[0].score_ns, 250);
-  EXPECT_EQ(rows[0].run, t.run);
+  EXPECT_EQ(rows[0].run_id, t.run);
   EXPECT_EQ(rows[0].origin, "model");
   EXPECT_EQ(rows[0].model, "some-model");
   ASSERT_EQ(rows[0].findings.size(), 1U);
@@ -414,7 +414,8 @@ TEST(Leaderboard, TheTopIsTheBeginningOfTheWholeView) {
     const auto expected = top == 0 ? kCandidates : std::min<std::int64_t>(top, kCandidates);
     ASSERT_EQ(rows.size(), static_cast<std::size_t>(expected));
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      EXPECT_EQ(std::to_string(rows[i].candidate), sorted[i]) << "row " << i << " of top " << top;
+      EXPECT_EQ(std::to_string(rows[i].candidate_id), sorted[i])
+          << "row " << i << " of top " << top;
     }
   }
 }
@@ -485,7 +486,7 @@ TEST(Leaderboard, WhatIsNotRankedComesBelowWithItsReason) {
     EXPECT_THAT(marks(rows),
                 ElementsAre("1 3.0", "2 2.0", "- 7.0 (evaluator 5)", "- 8.0 (evaluator 6)",
                             "- 9.0 (its seed was given)", "- 9.0 (its seed was given)"));
-    EXPECT_FALSE(rows.back().is_tied);
+    EXPECT_FALSE(rows.back().tied);
   }
   EXPECT_THAT(query_file(t.path, "SELECT count(*), count(rank) FROM leaderboard"),
               ElementsAre("6|2"));

@@ -2,12 +2,16 @@
 // record has of it.
 #include "store/candidate_record.h"
 #include "store/evaluation_rows.h"
-#include "store/row_columns.h"
+#include "store/fields.h"
 #include "store/run_store_state.h"
 
 #include <nlohmann/json.hpp>
 
 namespace winnow::store {
+
+WINNOW_JSON_FIELDS(RaceOfCandidate, source, verdict, raced_at, ratio, ratio_bounds, rival_id)
+WINNOW_JSON_FIELDS(Measurement, asked_by, started_at, parameters, speedup, score_ns, speedup_bounds)
+
 namespace {
 
 /// Of the newest final, which keeps each race from both sides, and of `winnow race` from both
@@ -44,15 +48,13 @@ std::string turned_verdict(const std::string& verdict) {
 }
 
 RaceOfCandidate read_race(const Query& query) {
-  RaceOfCandidate race;
-  WINNOW_READ_COLUMNS(query, race, source, verdict, ratio, raced_at, rival_id);
-  race.bounds = read_bounds(query, "ratio");
+  auto race = row_of<RaceOfCandidate>(query);
   if (query.integer("turned") != 0) {
     race.verdict = turned_verdict(race.verdict);
     race.ratio = race.ratio > 0 ? 1 / race.ratio : 0;
-    race.bounds = race.bounds.known() && race.bounds.low > 0
-                      ? tasks::Bounds{1 / race.bounds.high, 1 / race.bounds.low}
-                      : tasks::Bounds{};
+    race.ratio_bounds = race.ratio_bounds.known() && race.ratio_bounds.low > 0
+                            ? tasks::Bounds{1 / race.ratio_bounds.high, 1 / race.ratio_bounds.low}
+                            : tasks::Bounds{};
   }
   return race;
 }
@@ -74,16 +76,7 @@ std::vector<Measurement> measurements_of_candidate(const Database& database, Row
                         "e.speedup_high, e.score_ns FROM evaluations AS e "
                         "JOIN variants AS v ON v.id = e.variant_id "
                         "WHERE e.candidate_id = ? AND e.asked_by <> '' ORDER BY e.id");
-  query.bind(candidate);
-  std::vector<Measurement> list;
-  while (query.next()) {
-    Measurement& one = list.emplace_back();
-    WINNOW_READ_COLUMNS(query, one, asked_by, started_at, parameters);
-    one.speedup = query.real_or_zero("speedup");
-    one.score_ns = query.real_or_zero("score_ns");
-    one.bounds = read_bounds(query, "speedup");
-  }
-  return list;
+  return rows_of<Measurement>(query.bind(candidate));
 }
 
 std::optional<RowId> RunStore::candidate_with_file(RowId task, std::string_view digest,

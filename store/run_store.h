@@ -5,6 +5,7 @@
 #include "store/open_options.h"
 #include "store/sittings.h"
 #include "tasks/result/evaluation.h"
+#include "tasks/result/model_answer.h"
 #include "tasks/task/speedup_versus.h"
 #include "tasks/task/task.h"
 
@@ -41,26 +42,14 @@ struct EventRow {
 };
 
 /// One recorded model call, for every kind of endpoint. Replay files have the same form.
-struct ModelCallRow {
+struct ModelCallRow : tasks::ModelAnswer {
   RowId id = 0;
   std::string key; ///< identifies the call within its run: "row_softmax/0/3" (task, chain, step)
   std::string endpoint; ///< "replay", "openai"
-  std::string model;
-  std::string request; ///< JSON: the request as sent, without keys
-  std::string reply;   ///< text of the model's answer
-  std::string status;  ///< "ok", "failed"
+  std::string request;  ///< JSON: the request as sent, without keys
+  std::string status;   ///< "ok", "failed"
   std::string error;
-  std::string finish_reason;
-  std::int64_t prompt_tokens = 0, cached_tokens = 0, completion_tokens = 0, reasoning_tokens = 0;
-  std::int64_t cache_write_tokens = 0;
-  std::optional<double> dollars; ///< nullopt: price unknown
-  std::string price;             ///< JSON: the prices used for `dollars`; empty: none
-  double seconds = 0;
-  std::optional<double> first_token_seconds;
-  std::string request_id; ///< the provider's id of the answer
-  std::int64_t attempts = 1;
-  bool repaired = false;
-  std::optional<RowId> served_from; ///< the call with the original reply; this call was free
+  std::string price; ///< JSON: the prices used for `dollars`; empty: none
   std::string started_at;
   std::string request_digest; ///< equal for identical requests; set when read
 };
@@ -160,8 +149,8 @@ struct LeaderboardRow {
   /// `unranked`. Empty if they do.
   std::string flag;
   bool comparable = true; ///< a final may rank it
-  RowId candidate = 0, evaluation = 0, run = 0;
-  std::string run_name, origin, model, author;
+  RowId candidate_id = 0, evaluation_id = 0, run_id = 0;
+  std::string run, origin, model, author;
   std::string parameters; ///< a JSON object: {"BLOCK":128}
   double speedup = 0;     ///< against `speedup_versus`, geometric mean over the search shapes
   std::string speedup_versus = std::string(tasks::kVersusBaseline); ///< tasks::speedup_versus()
@@ -169,7 +158,7 @@ struct LeaderboardRow {
   /// but widened by the variation of the baseline between evaluations if a final has measured it.
   tasks::Bounds speedup_bounds;
   double held_out_speedup = 0; ///< on the held-out shapes in the final; 0: not in the final
-  bool is_tied = false;        ///< another kernel of the group has the same rank
+  bool tied = false;           ///< another kernel of the group has the same rank
   double score_ns = 0;
   std::vector<std::string> shapes; ///< the search shapes behind the means speedup and score_ns
   std::string isolation, digest, evaluated_at;

@@ -70,9 +70,9 @@ tasks::SittingResult sitting(std::vector<tasks::SittingRow> rows) {
 std::string board(const std::vector<LeaderboardRow>& rows) {
   std::string text;
   for (const LeaderboardRow& row : rows) {
-    text += fmt::format("{}{}{} {} {:.1f}{}", text.empty() ? "" : "; ", row.is_tied ? "=" : "",
-                        row.rank > 0 ? std::to_string(row.rank) : "-", row.candidate, row.speedup,
-                        row.flag.empty() ? "" : " (" + row.flag + ")");
+    text += fmt::format("{}{}{} {} {:.1f}{}", text.empty() ? "" : "; ", row.tied ? "=" : "",
+                        row.rank > 0 ? std::to_string(row.rank) : "-", row.candidate_id,
+                        row.speedup, row.flag.empty() ? "" : " (" + row.flag + ")");
   }
   return text;
 }
@@ -210,7 +210,7 @@ TEST(Sittings, FinalistsAreTheFirstOfBothOrdersAndTheirEquals) {
     std::vector<RowId> candidates;
     for (const auto& row :
          t.store.finalists(sample_task(), "Test CPU, 2 cores", kEvaluator, count, t.run)) {
-      candidates.push_back(row.candidate);
+      candidates.push_back(row.candidate_id);
     }
     std::sort(candidates.begin(), candidates.end());
     return candidates;
@@ -234,7 +234,7 @@ TEST(Sittings, AKernelWhoseRaceWasGivenUpIsAFinalistIfItWasClose) {
   std::vector<RowId> candidates;
   for (const auto& row :
        t.store.finalists(sample_task(), "Test CPU, 2 cores", kEvaluator, 1, t.run)) {
-    candidates.push_back(row.candidate);
+    candidates.push_back(row.candidate_id);
   }
   EXPECT_THAT(candidates, ::testing::UnorderedElementsAre(1, 2));
 }

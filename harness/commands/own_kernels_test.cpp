@@ -52,7 +52,7 @@ TEST_F(KernelsOfAPerson, AreOnTheBoard) {
               HasSubstr("which boards do not rank"));
   ASSERT_EQ(board("alice").size(), 1U);
   EXPECT_EQ(board().front().origin, "person");
-  EXPECT_EQ(board().front().run_name, "alice");
+  EXPECT_EQ(board().front().run, "alice");
   EXPECT_EQ(board().front().speedup, 2);
   EXPECT_THAT(store::format_leaderboard(board(), store::Format::Table), HasSubstr("alice"));
 }

@@ -47,7 +47,7 @@ json races_json(const std::vector<store::RaceOfCandidate>& races) {
                                {"rival_id", race.rival_id == 0 ? json() : json(race.rival_id)},
                                {"verdict", race.verdict},
                                {"raced_at", race.raced_at}});
-    put_measured(one, "ratio", "", race.ratio, race.bounds);
+    put_measured(one, "ratio", "", race.ratio, race.ratio_bounds);
   }
   return list;
 }
@@ -59,7 +59,7 @@ json measurements_json(const std::vector<store::Measurement>& measurements) {
                                        {"measured_at", measured.started_at},
                                        {"parameters", json::parse(measured.parameters)},
                                        {"score_ns", measured_json(measured.score_ns)}});
-    put_measured(one, "speedup", "", measured.speedup, measured.bounds);
+    put_measured(one, "speedup", "", measured.speedup, measured.speedup_bounds);
   }
   return list;
 }

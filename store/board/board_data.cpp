@@ -259,12 +259,12 @@ private:
     for (std::size_t i = 0; i < rows.size(); ++i) {
       position = i > 0 && same_group(rows[i - 1], rows[i]) ? position + 1 : 0;
       if (position < kLeaders) {
-        selection_.leaders.push_back(rows[i].candidate);
+        selection_.leaders.push_back(rows[i].candidate_id);
       }
       if (position < kShown) {
-        selection_.shown.push_back(rows[i].candidate);
+        selection_.shown.push_back(rows[i].candidate_id);
       }
-      placed_.insert(rows[i].candidate);
+      placed_.insert(rows[i].candidate_id);
     }
     Query others(database_, "SELECT id FROM candidates WHERE origin <> 'model'");
     while (top_ > 0 && others.next()) {

@@ -42,6 +42,11 @@ WINNOW_JSON_FIELDS(SittingResult, device, device_name, device_uuid, driver, work
                    evaluator_version, seed, rounds, baseline_spread, widening, started_at, seconds,
                    rows)
 
+WINNOW_JSON_FIELDS(Evaluation, verdict, stage, detail, notes, parameters, build, cases, speedup,
+                   speedup_bounds, score_ns, hidden_speedup, hidden_race_ratio, promoted, race,
+                   suspended, profile, device, device_name, device_uuid, driver, worker, isolation,
+                   evaluator_version, seed, unranked, started_at, seconds)
+
 template <> struct JsonForm<Evaluation> {
   static nlohmann::json write(const Evaluation& evaluation);
   /// Throws Error with the path of the first value that is wrong.
