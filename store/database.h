@@ -151,6 +151,7 @@ private:
   void bind_one(int index, const char* value) { bind_one(index, std::string_view(value)); }
   void bind_one(int index, const std::string& value) { bind_one(index, std::string_view(value)); }
   void bind_null(int index);
+  void bind_one(int index, std::nullopt_t /*null*/) { bind_null(index); }
   template <typename Value> void bind_one(int index, const std::optional<Value>& value) {
     if (value) {
       bind_one(index, *value);

@@ -10,8 +10,8 @@ namespace winnow::store {
 
 using nlohmann::json;
 
-void throw_no_form(std::string_view field) {
-  throw std::logic_error("no column and no JSON for " + std::string(field) + ": leave it out");
+void throw_no_form() {
+  throw std::logic_error("a record has no column: the rules must leave it out");
 }
 
 bool has_word(std::string_view words, std::string_view word) {
@@ -28,6 +28,11 @@ bool has_word(std::string_view words, std::string_view word) {
 std::string end_of_interval(std::string_view field, std::string_view end) {
   constexpr std::string_view kBounds = "bounds";
   return std::string(field).replace(field.find(kBounds), kBounds.size(), end);
+}
+
+std::optional<double> end_of(const tasks::Bounds& bounds, double tasks::Bounds::*end) {
+  const bool known = bounds.known() && std::isfinite(bounds.low) && std::isfinite(bounds.high);
+  return known ? std::optional(bounds.*end) : std::nullopt;
 }
 
 std::string encode_samples(const std::vector<double>& samples) {

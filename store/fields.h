@@ -5,12 +5,12 @@
 //   bind_fields(insert.bind(sitting), row, kRules).run();
 //
 //   Query select(database, "SELECT " + columns<SittingRow>(kRules) + " FROM sitting_rows");
-//   read_row(select, row, kRules);
+//   rows_of<SittingRow>(select, kRules);
 //
-// A field is the column of its name. Numbers and texts are themselves, an enumerator is its number,
-// nullopt is NULL, and all else is JSON. An interval is two columns: speedup_bounds is speedup_low
-// and speedup_high, median_bounds_ns is median_low_ns and median_high_ns; NULL: not known. Reading
-// NULL leaves a number as it is.
+// A field is the column of its name. Numbers and texts are themselves, an enumerator is its number
+// (in JSON its name), nullopt is NULL, and all else is JSON. An interval is two columns:
+// speedup_bounds is speedup_low and speedup_high, median_bounds_ns is median_low_ns and
+// median_high_ns; NULL: not known. Reading NULL leaves a number as it is.
 #pragma once
 
 #include "base/json_dump.h"
@@ -29,54 +29,54 @@ struct FieldRules {
   std::string_view json_text = {};    ///< texts that are JSON; reading damaged JSON throws Error
 };
 
-/// Records that have no form of their own must be left out.
-template <typename Value>
-concept HasStoredForm = std::is_convertible_v<const Value&, nlohmann::json> &&
-                        requires(const nlohmann::json& json, Value& value) { json.get_to(value); };
-[[noreturn]] void throw_no_form(std::string_view field);
-
 bool has_word(std::string_view words, std::string_view word);
 /// "speedup_low" for the field "speedup_bounds" and the end "low".
 std::string end_of_interval(std::string_view field, std::string_view end);
+std::optional<double> end_of(const tasks::Bounds& bounds, double tasks::Bounds::*end);
 /// As a JSON array and back. Values that JSON lacks become the strings "nan", "inf", "-inf".
 std::string encode_samples(const std::vector<double>& samples);
 std::vector<double> decode_samples(const std::string& text);
+[[noreturn]] void throw_no_form(); ///< the rules must leave a record within a record out
 
-class FieldNames {
-public:
-  explicit FieldNames(const FieldRules& rules) : rules_(rules) {}
-  template <typename Value> void field(const char* name, const Value& /*value*/) {
-    if (has_word(rules_.left_out, name)) {
+template <typename Visit> struct FieldVisitor {
+  template <typename Value> void field(const char* name, Value& value) {
+    if (has_word(rules.left_out, name)) {
     } else if constexpr (std::is_same_v<Value, tasks::Bounds>) {
-      names.push_back(end_of_interval(name, "low"));
-      names.push_back(end_of_interval(name, "high"));
+      visit(end_of_interval(name, "low"), value.low);
+      visit(end_of_interval(name, "high"), value.high);
+    } else if constexpr (std::is_same_v<Value, const tasks::Bounds>) {
+      visit(end_of_interval(name, "low"), end_of(value, &tasks::Bounds::low));
+      visit(end_of_interval(name, "high"), end_of(value, &tasks::Bounds::high));
     } else {
-      names.emplace_back(name);
+      visit(std::string(name), value);
     }
   }
-  std::vector<std::string> names;
-
-private:
-  const FieldRules& rules_;
+  const FieldRules& rules;
+  const Visit& visit;
 };
 
-/// The columns of the record.
+/// Calls visit(column, value) for each column.
+template <typename Record, typename Visit>
+void each_field(Record& record, const FieldRules& rules, const Visit& visit) {
+  FieldVisitor<Visit> visitor{rules, visit};
+  list_fields(visitor, record);
+}
+
 template <typename Record> std::vector<std::string> field_names(const FieldRules& rules = {}) {
-  FieldNames list(rules);
+  std::vector<std::string> names;
   const Record any;
-  list_fields(list, any);
-  return list.names;
+  each_field(any, rules, [&](const std::string& name, const auto&) { names.push_back(name); });
+  return names;
 }
 
 /// "a.verdict, a.stage", where `before` is "a."
 std::string listed(const std::vector<std::string>& names, const std::string& before = "");
+/// "verdict = ?, stage = ?"
+std::string assigned(const std::vector<std::string>& names);
 template <typename Record>
 std::string columns(const FieldRules& rules = {}, const std::string& before = "") {
   return listed(field_names<Record>(rules), before);
 }
-
-/// "verdict = ?, stage = ?"
-std::string assigned(const std::vector<std::string>& names);
 
 /// An INSERT of the columns `keys` ("run_id, task_id"), which bind() sets, and of the record's.
 /// `values` are the expressions for `keys`; empty: as they are bound.
@@ -87,6 +87,12 @@ std::string insert_into(const std::string& table, const std::string& keys,
                         const FieldRules& rules = {}, const std::string& values = "") {
   return insert_sql(table, keys, values, field_names<Record>(rules));
 }
+
+template <typename Value>
+concept HasStoredForm = std::is_convertible_v<const Value&, nlohmann::json> &&
+    requires(const nlohmann::json& json, Value& value) {
+  json.get_to(value);
+};
 
 /// Whether the value is 0, empty or not finite.
 template <typename Value> bool is_zero(const Value& value) {
@@ -99,57 +105,35 @@ template <typename Value> bool is_zero(const Value& value) {
   }
 }
 
-class FieldBinder {
-public:
-  FieldBinder(Query& query, const FieldRules& rules) : query_(query), rules_(rules) {}
-  template <typename Value> void field(const char* name, const Value& value) {
-    if (has_word(rules_.left_out, name)) {
-    } else if constexpr (std::is_same_v<Value, tasks::Bounds>) {
-      const bool known = value.known() && std::isfinite(value.low) && std::isfinite(value.high);
-      query_.also(known ? std::optional(value.low) : std::nullopt,
-                  known ? std::optional(value.high) : std::nullopt);
-    } else if (has_word(rules_.zero_is_null, name) && is_zero(value)) {
-      query_.also(std::optional<double>());
-    } else {
-      bind(value);
-    }
+template <typename Value> void bind_value(Query& query, const Value& value) {
+  if constexpr (std::is_same_v<Value, std::string> || std::is_floating_point_v<Value>) {
+    query.also(value);
+  } else if constexpr (std::is_integral_v<Value> || std::is_enum_v<Value>) {
+    query.also(static_cast<std::int64_t>(value));
+  } else if constexpr (std::is_same_v<Value, std::vector<double>>) {
+    query.also(encode_samples(value));
+  } else if constexpr (tasks::kIsOptional<Value>) {
+    value ? bind_value(query, *value) : void(query.also(std::nullopt));
+  } else if constexpr (HasStoredForm<Value>) {
+    query.also(json_line(value));
+  } else {
+    throw_no_form();
   }
-
-private:
-  template <typename Value> void bind(const Value& value) {
-    if constexpr (std::is_same_v<Value, std::string> || std::is_floating_point_v<Value>) {
-      query_.also(value);
-    } else if constexpr (std::is_integral_v<Value> || std::is_enum_v<Value>) {
-      query_.also(static_cast<std::int64_t>(value));
-    } else if constexpr (std::is_same_v<Value, std::vector<double>>) {
-      query_.also(encode_samples(value));
-    } else if constexpr (tasks::kIsOptional<Value>) {
-      value ? bind(*value) : void(query_.also(std::optional<double>()));
-    } else if constexpr (HasStoredForm<Value>) {
-      query_.also(json_line(value));
-    } else {
-      throw_no_form(typeid(Value).name());
-    }
-  }
-
-  Query& query_;
-  const FieldRules& rules_;
-};
+}
 
 /// Binds the fields after what is bound.
 template <typename Record>
 Query& bind_fields(Query& query, const Record& record, const FieldRules& rules = {}) {
-  FieldBinder binder(query, rules);
-  list_fields(binder, record);
+  each_field(record, rules, [&](const std::string& name, const auto& value) {
+    has_word(rules.zero_is_null, name) && is_zero(value) ? void(query.also(std::nullopt))
+                                                         : bind_value(query, value);
+  });
   return query;
 }
 
 template <typename Value>
 void read_column(const Query& query, const std::string& column, Value& value) {
-  if constexpr (std::is_same_v<Value, tasks::Bounds>) {
-    read_column(query, end_of_interval(column, "low"), value.low);
-    read_column(query, end_of_interval(column, "high"), value.high);
-  } else if constexpr (std::is_same_v<Value, std::string>) {
+  if constexpr (std::is_same_v<Value, std::string>) {
     value = query.text(column);
   } else if constexpr (std::is_floating_point_v<Value>) {
     value = query.optional_real(column).value_or(value);
@@ -165,33 +149,18 @@ void read_column(const Query& query, const std::string& column, Value& value) {
   } else if constexpr (HasStoredForm<Value>) {
     nlohmann::json::parse(query.text(column)).get_to(value);
   } else {
-    throw_no_form(column);
+    throw_no_form();
   }
 }
 
-class RowReader {
-public:
-  RowReader(const Query& query, const FieldRules& rules) : query_(query), rules_(rules) {}
-  template <typename Value> void field(const char* name, Value& value) {
-    if (has_word(rules_.left_out, name)) {
-      return;
-    }
-    if constexpr (std::is_same_v<Value, std::string>) {
-      value = has_word(rules_.json_text, name) ? query_.json_text(name) : query_.text(name);
-    } else {
-      read_column(query_, name, value);
-    }
-  }
-
-private:
-  const Query& query_;
-  const FieldRules& rules_;
-};
-
 template <typename Record>
 void read_row(const Query& query, Record& record, const FieldRules& rules = {}) {
-  RowReader reader(query, rules);
-  list_fields(reader, record);
+  each_field(record, rules, [&](const std::string& name, auto& value) {
+    if (has_word(rules.json_text, name)) {
+      query.json_text(name); // throws
+    }
+    read_column(query, name, value);
+  });
 }
 template <typename Record> Record row_of(const Query& query, const FieldRules& rules = {}) {
   Record record;
@@ -207,49 +176,31 @@ template <typename Record> std::vector<Record> rows_of(Query& query, const Field
   return rows;
 }
 
-class FieldJson {
-public:
-  explicit FieldJson(const FieldRules& rules) : rules_(rules) {}
-  template <typename Value> void field(const std::string& name, const Value& value) {
-    if (has_word(rules_.left_out, name)) {
-    } else if constexpr (std::is_same_v<Value, tasks::Bounds>) {
-      put(end_of_interval(name, "low"), value.low, !value.known());
-      put(end_of_interval(name, "high"), value.high, !value.known());
-    } else {
-      put(name, value, has_word(rules_.zero_is_null, name) && is_zero(value));
-    }
+template <typename Value> nlohmann::json public_json(const Value& value) {
+  if constexpr (tasks::kIsOptional<Value>) {
+    return value ? public_json(*value) : nlohmann::json();
+  } else if constexpr (std::is_enum_v<Value>) {
+    return to_string(value);
+  } else if constexpr (std::is_same_v<Value, std::uint64_t>) {
+    return std::to_string(value); // JSON numbers are exact up to 2^53
+  } else if constexpr (HasStoredForm<Value>) {
+    return value;
+  } else {
+    throw_no_form();
   }
-  nlohmann::json json = nlohmann::json::object();
+}
 
-private:
-  template <typename Value> void put(const std::string& name, const Value& value, bool is_null) {
-    nlohmann::json& member = json[name];
-    if (is_null) {
-    } else if constexpr (tasks::kIsOptional<Value>) {
-      value ? put(name, *value, false) : void();
-    } else if constexpr (std::is_same_v<Value, std::string>) {
-      has_word(rules_.json_text, name) ? void(member = nlohmann::json::parse(value, nullptr, false))
-                                       : void(member = value);
-    } else if constexpr (std::is_enum_v<Value>) {
-      member = to_string(value);
-    } else if constexpr (std::is_same_v<Value, std::uint64_t>) {
-      member = std::to_string(value); // JSON numbers are exact up to 2^53
-    } else if constexpr (HasStoredForm<Value>) {
-      member = value;
-    } else {
-      throw_no_form(name);
-    }
-  }
-
-  const FieldRules& rules_;
-};
-
-/// The public form of a record: enumerators are their names.
 template <typename Record>
 nlohmann::json record_json(const Record& record, const FieldRules& rules = {}) {
-  FieldJson writer(rules);
-  list_fields(writer, record);
-  return std::move(writer.json);
+  nlohmann::json json = nlohmann::json::object();
+  each_field(record, rules, [&](const std::string& name, const auto& value) {
+    const bool is_null = has_word(rules.zero_is_null, name) && is_zero(value);
+    nlohmann::json& member = json[name] = is_null ? nlohmann::json() : public_json(value);
+    if (has_word(rules.json_text, name)) {
+      member = nlohmann::json::parse(member.get<std::string>(), nullptr, false);
+    }
+  });
+  return json;
 }
 template <typename Record>
 nlohmann::json records_json(const std::vector<Record>& records, const FieldRules& rules = {}) {

@@ -38,7 +38,8 @@ nlohmann::json model_means(const Database& database, const LeaderboardQuery& que
   while (best.next()) {
     tasks::Speedup& speedup = speedups[best.text("model")].emplace_back();
     speedup.value = best.real("speedup");
-    read_column(best, "speedup_bounds", speedup.bounds);
+    read_column(best, "speedup_low", speedup.bounds.low);
+    read_column(best, "speedup_high", speedup.bounds.high);
   }
   nlohmann::json list = nlohmann::json::array();
   for (const auto& [model, of_tasks] : speedups) {
