@@ -5,7 +5,7 @@
 // belongs to another correct candidate. `mixed` has five variants for each candidate, and one third
 // of the candidates is correct. FILE is kept, so that the program itself can be timed with it.
 #include "base/files.h"
-#include "store/export.h"
+#include "store/board_report.h"
 #include "store/run_store.h"
 #include "tasks/result/evaluation.h"
 #include "tasks/task/task.h"

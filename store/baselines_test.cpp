@@ -1,5 +1,5 @@
 #include "store/baselines.h"
-#include "store/export.h"
+#include "store/board_report.h"
 #include "store/test_store.h"
 
 #include <cmath>

@@ -1,8 +1,8 @@
 // The answers of a board as sentences and as JSON. Terminal, Markdown and page show the sentences.
 #include "base/text.h"
+#include "base/text/minute_text.h"
 #include "store/board_facts.h"
 #include "store/board_fields.h"
-#include "store/json_table.h"
 
 #include <algorithm>
 #include <iterator>
@@ -40,7 +40,7 @@ std::string ship_answer(const BoardSummary& board) {
     return "no kernel: the task's own baseline leads";
   }
   const std::string parameters =
-      parameters_at({{"parameters", json::parse(leader.parameters, nullptr, false)}});
+      tasks::parameters_text(json::parse(leader.parameters).get<tasks::ParameterChoice>());
   return fmt::format("candidate {} by {}{}", leader.candidate_id, leader.author,
                      parameters.empty() ? "" : ", " + parameters);
 }

@@ -1,7 +1,7 @@
 // What a board answers: in C++, as JSON and as text.
 #include "store/board/board.h"
 #include "store/board_facts.h"
-#include "store/export.h"
+#include "store/board_report.h"
 #include "store/test_store.h"
 #include "tasks/known_limit.h"
 

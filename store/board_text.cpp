@@ -1,6 +1,7 @@
 #include "store/board_text.h"
 
 #include "base/text.h"
+#include "base/text/minute_text.h"
 #include "store/json_table.h"
 #include "store/number_text.h"
 
@@ -110,7 +111,7 @@ const std::vector<BoardColumn>& board_columns() {
       {{{"file", kLeft, kMayGo},
         "digest",
         [](const json& digest) { return digest.get<std::string>().substr(0, kShortDigest); }}},
-      {{{"by"}, "", author_at}, kInTitle},
+      {{{"by"}, "author"}, kInTitle},
       {{{"parameters"}, "", parameters_at}},
       {{{"isolation", kLeft, kMayGo}, "isolation"}, kInTitle},
       {{{"evaluated", kLeft, kMayGo},

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "store/export.h"
+#include "store/board_report.h"
 
 #include <string>
 

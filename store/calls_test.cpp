@@ -2,7 +2,7 @@
 #include "base/digest.h"
 #include "base/json_dump.h"
 #include "base/text.h"
-#include "store/export.h"
+#include "store/board_report.h"
 #include "store/run_store.h"
 #include "store/test_store.h"
 

@@ -3,7 +3,6 @@
 
 #include "base/json_dump.h"
 #include "store/fields.h"
-#include "store/json_table.h"
 #include "store/revision_note.h"
 #include "store/run_store_state.h"
 
@@ -86,6 +85,12 @@ std::optional<FinalStanding> final_of(const Database& database, RowId candidate)
 }
 
 } // namespace
+
+void put_versus(nlohmann::json& document, std::string_view versus) {
+  if (versus != tasks::kVersusBaseline) {
+    document["speedup_versus"] = versus;
+  }
+}
 
 nlohmann::json evaluation_document(const CandidateState& state) {
   if (!state.best) {

@@ -66,4 +66,8 @@ struct CandidateRecord {
 /// The evaluation that counts, as in schema "winnow.evaluation"; null: not evaluated yet.
 nlohmann::json evaluation_document(const CandidateState& state);
 
+/// Adds the member "speedup_versus" to a document with speedups, unless they are against
+/// baseline.cu.
+void put_versus(nlohmann::json& document, std::string_view versus);
+
 } // namespace winnow::store

@@ -2,7 +2,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "store/board/board.h"
-#include "store/export.h"
+#include "store/board_report.h"
 #include "store/test_store.h"
 #include "tests/support/json_page.h"
 

@@ -19,8 +19,9 @@ namespace {
 using nlohmann::json;
 
 // Columns that other columns or tables have instead, or none.
-constexpr FieldRules kEvaluationColumns{"parameters build cases hidden_race_ratio suspended profile",
-                                 "speedup score_ns hidden_speedup seed"};
+constexpr FieldRules kEvaluationColumns{
+    "parameters build cases hidden_race_ratio suspended profile",
+    "speedup score_ns hidden_speedup seed"};
 constexpr FieldRules kEvaluationRead{"build cases hidden_race_ratio suspended"};
 constexpr FieldRules kBuild{"from_cache seconds", "compiler_ms load_ms"};
 constexpr FieldRules kCase{"set samples_ns baseline_samples_ns incumbent_samples_ns "

@@ -2,9 +2,7 @@
 
 #include "base/json_dump.h"
 #include "store/board_fields.h"
-#include "store/board_text.h"
 #include "store/candidate_record.h"
-#include "store/json_table.h"
 #include "store/leaderboard_format.h"
 #include "store/run_fields.h"
 #include "tasks/result/evaluation_codec.h"
@@ -145,7 +143,8 @@ void add_sittings(const RunStore& store, const LeaderboardQuery& query, json& do
   }
 }
 
-/// The document of an export. All of it may leave the machine.
+} // namespace
+
 json export_document(const RunStore& store, const LeaderboardQuery& query) {
   const std::vector<LeaderboardRow> rows = store.leaderboard(query);
   json board = leaderboard_json(rows, board_facts(store, query, rows));
@@ -163,46 +162,6 @@ json export_document(const RunStore& store, const LeaderboardQuery& query) {
   add_runs(store, query, document);
   add_sittings(store, query, document);
   return document;
-}
-
-/// One row per candidate, with its kernel file in the last column. A further column says what
-/// speedups are against, unless all are against baseline.cu.
-std::string export_csv(const json& document) {
-  json rows = json::array();
-  bool names_versus = false;
-  for (const json& candidate : document.at("candidates")) {
-    json row = candidate.at("evaluation").is_null() ? json::object() : candidate.at("evaluation");
-    for (const char* name : {"speedup", "score_ns"}) {
-      row[name] = row.value(name, json()) == 0 ? json() : row.value(name, json());
-    }
-    row.update(candidate);
-    if (const json& board = candidate.at("board"); !board.is_null()) {
-      row.update(board); // a rank stands beside the numbers of its row on the board
-    } else if (!row["speedup"].is_null()) {
-      row["flag"] = "not on the board";
-    }
-    names_versus = names_versus || row.contains("speedup_versus");
-    if (!candidate.at("evaluation").is_null()) {
-      row["speedup_versus"] = versus_at(row);
-    }
-    rows.push_back(std::move(row));
-  }
-  return csv_text(
-      rows,
-      fmt::format("run_id run task candidate_id parent_id origin model verdict stage rank tied "
-                  "unranked flag speedup speedup_low speedup_high {}score_ns parameters "
-                  "device device_name isolation evaluator_version seed evaluated_at digest "
-                  "dollars detail kernel_file device_uuid driver worker",
-                  names_versus ? "speedup_versus " : ""));
-}
-
-} // namespace
-
-std::string export_run(const RunStore& store, const LeaderboardQuery& query, Format format) {
-  const json document = export_document(store, query);
-  return format == Format::Json  ? json_document(document)
-         : format == Format::Csv ? export_csv(document)
-                                 : export_markdown(document);
 }
 
 } // namespace winnow::store

@@ -83,7 +83,7 @@ std::string candidates_table(const json& candidates) {
                                              {{"task"}, "task"},
                                              {{"candidate", true}, "candidate_id"},
                                              {{"parent", true}, "parent_id"},
-                                             {{"by"}, "", author_at},
+                                             {{"by"}, "author"},
                                              {{"verdict"}, "verdict"},
                                              {{"rank", true}, "", place_text},
                                              {{"speedup", true}, "", placed_speedup_text},

@@ -1,5 +1,5 @@
 #include "base/text.h"
-#include "store/export.h"
+#include "store/board_report.h"
 #include "store/leaderboard_format.h"
 #include "store/test_store.h"
 #include "store/text_table.h"

@@ -1,10 +1,6 @@
 #include "store/leaderboard_format.h"
 
-#include "base/json_dump.h"
-#include "base/text.h"
 #include "store/board_fields.h"
-#include "store/board_text.h"
-#include "store/json_table.h"
 
 #include <nlohmann/json.hpp>
 
@@ -48,26 +44,8 @@ json leaderboard_json(const std::vector<LeaderboardRow>& rows, const BoardFacts&
   return document;
 }
 
-std::string csv_text(const json& documents, std::string_view names) {
-  std::vector<JsonColumn> columns;
-  for (const std::string& name : wrap_words(names, 1)) {
-    columns.push_back({{name}, "", [name](const json& document) {
-                         return to_valid_utf8(text_at(document, name));
-                       }});
-  }
-  return to_csv(json_table(documents, columns));
-}
-
-std::string format_leaderboard(const std::vector<LeaderboardRow>& rows, Format format,
-                               const BoardFacts& facts, std::size_t columns) {
-  const json document = leaderboard_json(rows, facts);
-  if (format == Format::Table || format == Format::Markdown) {
-    return board_text(document, format, columns);
-  }
-  if (format == Format::Csv) {
-    return csv_text(document["rows"], join(field_names<LeaderboardRow>(kBoardRow), " "));
-  }
-  return json_document(document);
+std::vector<std::string> leaderboard_columns() {
+  return field_names<LeaderboardRow>(kBoardRow);
 }
 
 } // namespace winnow::store

@@ -2,8 +2,8 @@
 #include "base/error.h"
 #include "store/board/board.h"
 #include "store/board_facts.h"
+#include "store/board_report.h"
 #include "store/candidate_record.h"
-#include "store/export.h"
 #include "store/run_store.h"
 #include "store/test_store.h"
 

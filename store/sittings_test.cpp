@@ -1,4 +1,4 @@
-#include "store/export.h"
+#include "store/board_report.h"
 #include "store/run_store.h"
 #include "store/test_store.h"
 #include "tasks/plan/kernel_file.h"

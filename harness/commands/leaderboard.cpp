@@ -4,7 +4,7 @@
 #include "harness/report/terminal.h"
 #include "harness/run/session.h"
 #include "harness/suite/suite_scores.h"
-#include "store/export.h"
+#include "store/board_report.h"
 
 #include <iostream>
 #include <map>

@@ -3,7 +3,7 @@
 #include "harness/baseline/testing/gpu_lanes_fake.h"
 #include "harness/commands/own_kernels.h"
 #include "harness/run/session.h"
-#include "store/export.h"
+#include "store/board_report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

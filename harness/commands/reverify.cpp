@@ -10,7 +10,7 @@
 #include "harness/report/terminal.h"
 #include "harness/run/final_sitting.h"
 #include "harness/run/session.h"
-#include "store/export.h"
+#include "store/board_report.h"
 #include "store/run_store.h"
 
 #include <atomic>

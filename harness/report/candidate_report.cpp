@@ -211,7 +211,7 @@ std::string candidate_text(const json& document) {
   text += fact("task", text_at(document, "task"));
   text += fact("its revision", text_at(document, "task_note"));
   text += fact("run", text_at(document, "run"));
-  text += fact("by", store::author_at(document));
+  text += fact("by", text_at(document, "author"));
   text += fact("operator", text_at(document, "operator"));
   text += fact("parents", parents_text(document.at("parents")));
   text += fact("tokens", tokens_text(document));

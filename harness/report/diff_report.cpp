@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "base/text/unified_diff.h"
 #include "harness/report/timed_shapes.h"
+#include "store/candidate_record.h"
 #include "store/json_table.h"
 
 #include <map>
@@ -184,7 +185,7 @@ std::string side_line(const char* name, const json& side) {
   return store::on_one_line(
              fmt::format("{}: candidate {}, file {}, {} by {} in run {}: {}{}{}{}", name,
                          text_at(side, "candidate_id"), text_at(side, "digest").substr(0, 8),
-                         text_at(side, "task"), store::author_at(side), text_at(side, "run"),
+                         text_at(side, "task"), text_at(side, "author"), text_at(side, "run"),
                          text_at(side, "verdict"),
                          speedup > 0 ? ", " + ratio_text(speedup) + " when judged" : "",
                          is_versus_eager ? " over PyTorch eager" : "",

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "harness/report/eval_report.h"
+#include "store/candidate_record.h"
 #include "store/json_table.h"
 
 #include <ostream>

@@ -5,6 +5,7 @@
 #include "harness/report/kernel_pair_report.h"
 #include "harness/report/profile_table.h"
 #include "harness/report/timed_shapes.h"
+#include "store/candidate_record.h"
 #include "store/json_table.h"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 #include "harness/report/eval_report.h"
 #include "harness/report/kernel_pair_report.h"
 #include "harness/report/timed_shapes.h"
+#include "store/candidate_record.h"
 #include "store/json_table.h"
 
 #include <fmt/format.h>

@@ -2,6 +2,7 @@
 #include "harness/doctor/doctor.h"
 #include "harness/report/eval_report.h"
 #include "harness/run/run_report.h"
+#include "store/candidate_record.h"
 #include "store/json_table.h"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,7 @@
 #include "harness/report/task_report.h"
 
 #include "base/text.h"
+#include "store/candidate_record.h"
 #include "store/json_table.h"
 #include "tasks/doubts.h"
 #include "tasks/mutants/memorisable.h"

@@ -3,6 +3,7 @@
 #include "harness/report/eval_report.h"
 #include "harness/report/timed_shapes.h"
 #include "search/response_surface.h"
+#include "store/candidate_record.h"
 #include "store/json_table.h"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include "harness/config/duration.h"
 #include "harness/report/counted.h"
 #include "search/policy.h"
-#include "store/export.h"
+#include "store/board_report.h"
 #include "store/text_table.h"
 
 #include <cmath>

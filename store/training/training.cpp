@@ -4,7 +4,7 @@
 #include "base/json_dump.h"
 #include "base/text.h"
 #include "store/board/query_json.h"
-#include "store/json_table.h"
+#include "store/candidate_record.h"
 #include "store/training/training_facts.h"
 
 #include <algorithm>

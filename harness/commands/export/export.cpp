@@ -1,4 +1,4 @@
-#include "store/export.h"
+#include "store/board_report.h"
 
 #include "agents/record/recording.h"
 #include "base/error.h"
