@@ -1,4 +1,4 @@
-#include "store/board_report.h"
+#include "store/export.h"
 #include "store/run_store.h"
 #include "store/test_store.h"
 #include "tasks/plan/kernel_file.h"
@@ -109,19 +109,13 @@ TEST(Sittings, AnExportHasTheNumbersThatItsRanksRestOn) {
   t.add("x/0/1", "b", {correct_evaluation(8)});
   t.store.add_sitting(std::nullopt, t.task, sitting({placed("a", 1, 6), placed("b", 2, 4)}));
   t.add("x/0/2", "late", {correct_evaluation(5)});
-  const auto document = nlohmann::json::parse(export_run(t.store, {}, Format::Json));
+  const auto document = export_document(t.store, {});
   std::vector<double> speedups;
   for (const auto& candidate : document.at("candidates")) {
     speedups.push_back(candidate.at("board").at("speedup"));
   }
   EXPECT_THAT(speedups, ElementsAre(6, 4, 5));
   EXPECT_EQ(document["candidates"][0]["evaluation"]["speedup"], 2);
-  const std::string csv = export_run(t.store, {}, Format::Csv);
-  EXPECT_THAT(csv, HasSubstr(",1,false,,,6.0,3.0,12.0,"));
-  EXPECT_THAT(csv, HasSubstr(",not in the final,not in the final,5.0,"));
-  const std::string markdown = export_run(t.store, {}, Format::Markdown);
-  EXPECT_THAT(markdown, HasSubstr("| correct | 1 | 6.00x |"));
-  EXPECT_THAT(markdown, HasSubstr("| correct | 2 | 4.00x |"));
 }
 
 TEST(Sittings, TheNewestCounts) {

@@ -7,10 +7,10 @@
 #include "harness/exit/interrupt.h"
 #include "harness/machine/machine.h"
 #include "harness/named/named_task.h"
+#include "harness/report/board_report.h"
 #include "harness/report/terminal.h"
 #include "harness/run/final_sitting.h"
 #include "harness/run/session.h"
-#include "store/board_report.h"
 #include "store/run_store.h"
 
 #include <atomic>
@@ -180,8 +180,7 @@ ExitCode reverify(const ReverifyCommand& command) {
     std::cerr << "interrupted; what was judged before is stored\n";
   }
   const std::vector<store::LeaderboardRow> now = store.leaderboard(query);
-  std::cout << store::format_leaderboard(now, store::Format::Table,
-                                         store::board_facts(store, query, now));
+  std::cout << format_leaderboard(now, Format::Table, store::board_facts(store, query, now));
   return verification.exit_code();
 }
 

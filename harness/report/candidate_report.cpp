@@ -3,9 +3,9 @@
 #include "base/text.h"
 #include "harness/report/counted.h"
 #include "harness/report/eval_report.h"
+#include "harness/report/json_table.h"
+#include "harness/report/number_text.h"
 #include "harness/report/timed_shapes.h"
-#include "store/json_table.h"
-#include "store/number_text.h"
 #include "tasks/source/kernel_file_scan.h"
 
 #include <algorithm>
@@ -17,8 +17,6 @@ namespace winnow::harness {
 namespace {
 
 using nlohmann::json;
-using store::number_at;
-using store::text_at;
 
 json final_json(const std::optional<store::FinalStanding>& standing) {
   if (!standing) {
@@ -73,7 +71,7 @@ constexpr const char* kWhenJudged =
 
 /// "label: value", or nothing without a value.
 std::string fact(const char* label, const std::string& value) {
-  return value.empty() ? "" : fmt::format("{}: {}\n", label, store::on_one_line(value));
+  return value.empty() ? "" : fmt::format("{}: {}\n", label, on_one_line(value));
 }
 
 std::string parents_text(const json& parents) {
@@ -94,12 +92,12 @@ std::string final_text(const json& standing) {
   if (standing.is_null()) {
     return {};
   }
-  const std::string interval = store::speedup_interval_text(store::bounds_at(standing, "speedup"));
+  const std::string interval = speedup_interval_text(bounds_at(standing, "speedup"));
   const double held_out = number_at(standing, "held_out_speedup");
   return fmt::format("rank {}, {}{}{}", text_at(standing, "rank"),
-                     store::speedup_text(number_at(standing, "speedup")),
+                     speedup_text(number_at(standing, "speedup")),
                      interval.empty() ? "" : " (95 %: " + interval + ")",
-                     held_out > 0 ? ", held-out " + store::speedup_text(held_out) : "");
+                     held_out > 0 ? ", held-out " + speedup_text(held_out) : "");
 }
 
 constexpr std::size_t kDateBytes = 10;
@@ -111,7 +109,7 @@ std::string races_text(const json& races) {
   for (std::size_t i = 0; i < std::min(races.size(), kRacesShown); ++i) {
     const json& race = races[i];
     const std::string source = text_at(race, "source"), rival = text_at(race, "rival_id");
-    const std::string interval = ratio_interval_text(store::bounds_at(race, "ratio"));
+    const std::string interval = ratio_interval_text(bounds_at(race, "ratio"));
     const std::string ratio = ratio_text(number_at(race, "ratio"));
     text += fmt::format("race {}: against {}: {}{}, {}, {}\n",
                         source == "final" ? "in the final" : source,
@@ -127,10 +125,9 @@ std::string races_text(const json& races) {
 std::string measurements_text(const json& measurements) {
   std::string text;
   for (const json& measured : measurements) {
-    const std::string speedup = store::speedup_text(number_at(measured, "speedup"));
-    const std::string interval =
-        store::speedup_interval_text(store::bounds_at(measured, "speedup"));
-    const std::string parameters = store::parameters_at(measured);
+    const std::string speedup = speedup_text(number_at(measured, "speedup"));
+    const std::string interval = speedup_interval_text(bounds_at(measured, "speedup"));
+    const std::string parameters = parameters_at(measured);
     text += fmt::format(
         "measured by winnow {} on {}: {}{}, {}{}{}\n", text_at(measured, "asked_by"),
         text_at(measured, "measured_at").substr(0, kDateBytes),
@@ -147,7 +144,7 @@ std::string light_text(const json& document) {
   const bool asked = std::any_of(measurements.begin(), measurements.end(),
                                  [](const json& one) { return one.at("asked_by") == "profile"; });
   std::string text;
-  for (const json& shape : store::value_at(document, "evaluation/profile")) {
+  for (const json& shape : value_at(document, "evaluation/profile")) {
     if (const double fraction = number_at(shape, "speed_of_light/fraction"); fraction > 0) {
       text += fmt::format("speed of light at {}: {:.0f} % of {} ({})\n", text_at(shape, "shape"),
                           100 * fraction, text_at(shape, "speed_of_light/bound"),
@@ -217,12 +214,12 @@ std::string candidate_text(const json& document) {
   text += fact("tokens", tokens_text(document));
   text += document.at("dollars").is_null()
               ? ""
-              : "cost: " + store::dollars_text(number_at(document, "dollars")) + "\n";
+              : "cost: " + dollars_text(number_at(document, "dollars")) + "\n";
   text += fact("created", text_at(document, "created_at"));
   text += fact("final", final_text(document.at("final")));
   text += races_text(document.at("races")) + measurements_text(document.at("measurements")) +
           light_text(document);
-  text = wrap_lines(text, store::table_columns(), 2) + "\n";
+  text = wrap_lines(text, table_columns(), 2) + "\n";
   const json& evaluation = document.at("evaluation");
   if (evaluation.is_null()) {
     return text + "not judged yet\n";
@@ -242,13 +239,13 @@ std::string prompt_text(const json& document) {
 
 std::string samples_text(const json& document) {
   std::string text = "shape_id\tshape\tkernel\tordinal\ttime_ns\n";
-  for (const json& result : store::value_at(document, "evaluation/cases")) {
+  for (const json& result : value_at(document, "evaluation/cases")) {
     for (const char* kernel : {"candidate", "baseline", "incumbent", "warm"}) {
       const std::string member = kernel == std::string_view("candidate")
                                      ? "samples_ns"
                                      : kernel + std::string("_samples_ns");
       std::size_t ordinal = 0;
-      for (const json& time : store::value_at(result, member)) {
+      for (const json& time : value_at(result, member)) {
         text += fmt::format("{}\t{}\t{}\t{}\t{}\n", text_at(result, "shape_id"),
                             text_at(result, "shape"), kernel, ordinal++, text_at(time, ""));
       }

@@ -1,4 +1,4 @@
-#include "store/json_table.h"
+#include "harness/report/json_table.h"
 
 #include "base/json_dump.h"
 #include "tasks/json/json_number.h"
@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace winnow::store {
+namespace winnow::harness {
 
 using nlohmann::json;
 
@@ -65,4 +65,4 @@ TextTable json_table(const json& rows, const std::vector<JsonColumn>& columns) {
   return table;
 }
 
-} // namespace winnow::store
+} // namespace winnow::harness

@@ -1,16 +1,16 @@
-#include "store/board_report.h"
+#include "harness/report/board_report.h"
 
 #include "base/json_dump.h"
 #include "base/text.h"
-#include "store/board_text.h"
+#include "harness/report/board_text.h"
+#include "harness/report/json_table.h"
 #include "store/export.h"
-#include "store/json_table.h"
 #include "store/leaderboard_format.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-namespace winnow::store {
+namespace winnow::harness {
 namespace {
 
 using nlohmann::json;
@@ -59,23 +59,24 @@ std::string export_csv(const json& document) {
 
 } // namespace
 
-std::string format_leaderboard(const std::vector<LeaderboardRow>& rows, Format format,
-                               const BoardFacts& facts, std::size_t columns) {
-  const json document = leaderboard_json(rows, facts);
+std::string format_leaderboard(const std::vector<store::LeaderboardRow>& rows, Format format,
+                               const store::BoardFacts& facts, std::size_t columns) {
+  const json document = store::leaderboard_json(rows, facts);
   if (format == Format::Table || format == Format::Markdown) {
     return board_text(document, format, columns);
   }
   if (format == Format::Csv) {
-    return csv_text(document["rows"], join(leaderboard_columns(), " "));
+    return csv_text(document["rows"], join(store::leaderboard_columns(), " "));
   }
   return json_document(document);
 }
 
-std::string export_run(const RunStore& store, const LeaderboardQuery& query, Format format) {
-  const json document = export_document(store, query);
+std::string export_run(const store::RunStore& store, const store::LeaderboardQuery& query,
+                       Format format) {
+  const json document = store::export_document(store, query);
   return format == Format::Json  ? json_document(document)
          : format == Format::Csv ? export_csv(document)
                                  : export_markdown(document);
 }
 
-} // namespace winnow::store
+} // namespace winnow::harness

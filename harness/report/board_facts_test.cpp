@@ -1,7 +1,7 @@
 // What a board answers: in C++, as JSON and as text.
+#include "harness/report/board_report.h"
 #include "store/board/board.h"
 #include "store/board_facts.h"
-#include "store/board_report.h"
 #include "store/test_store.h"
 #include "tasks/known_limit.h"
 
@@ -14,6 +14,9 @@
 namespace winnow::store {
 namespace {
 
+using harness::export_run;
+using harness::Format;
+using harness::format_leaderboard;
 using nlohmann::json;
 using ::testing::AllOf;
 using testing::correct_evaluation;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "store/text_table.h"
+#include "harness/report/text_table.h"
 #include "tasks/result/evaluation.h"
 #include "tasks/task/speedup_versus.h"
 
@@ -11,7 +11,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-namespace winnow::store {
+namespace winnow::harness {
 
 /// The value at a path such as "launch/kernel" or "limiters/0"; null if there is none. The empty
 /// path is the document itself.
@@ -39,4 +39,4 @@ struct JsonColumn {
 std::string cell_of(const JsonColumn& column, const nlohmann::json& row);
 TextTable json_table(const nlohmann::json& rows, const std::vector<JsonColumn>& columns);
 
-} // namespace winnow::store
+} // namespace winnow::harness
