@@ -4,19 +4,6 @@
 #include "store/run_store_state.h"
 
 namespace winnow::store {
-
-WINNOW_JSON_FIELDS(AdviceRow, key, role, candidate, content, problem)
-WINNOW_JSON_FIELDS(AdviceScore, candidate, name, predicted, actual, is_right)
-WINNOW_JSON_FIELDS(ForecastRow, ratio, score, model_free, chance, is_audit, beats_best)
-WINNOW_JSON_FIELDS(RoleTotals, role, calls, useful, prompt_tokens, completion_tokens, dollars,
-                   calls_without_price, scored, correct)
-WINNOW_JSON_FIELDS(VerifierRecord, accepted_correct, accepted_failed, audited_correct,
-                   audited_failed, rejected)
-WINNOW_JSON_FIELDS(ForecastRecord, measured, left_out, score, model_free, audited, audited_beat)
-WINNOW_JSON_FIELDS(StoredForecast, key, candidate, content, is_left_out, score)
-WINNOW_JSON_FIELDS(PromptArmTotals, arm, children, mean_gain, variance)
-WINNOW_JSON_FIELDS(Lesson, parent, child, task, gain, gain_bounds)
-
 namespace {
 
 constexpr const char* kScores =

@@ -14,10 +14,6 @@
 #include <fmt/format.h>
 
 namespace winnow::store {
-
-WINNOW_JSON_FIELDS(BaselineTiming, task, name, version, device, device_name, shape_id, shape,
-                   median_ns, times_ns, max_error_ratio, agrees, error, recorded_at)
-
 namespace {
 
 constexpr FieldRules kTiming{"task", "error"};

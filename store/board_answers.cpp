@@ -2,7 +2,7 @@
 #include "base/text.h"
 #include "base/text/minute_text.h"
 #include "store/board_facts.h"
-#include "store/board_fields.h"
+#include "store/fields.h"
 
 #include <algorithm>
 #include <iterator>

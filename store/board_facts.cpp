@@ -5,9 +5,9 @@
 #include "base/text.h"
 #include "base/text/shell_word.h"
 #include "store/author.h"
-#include "store/board_fields.h"
 #include "store/database.h"
 #include "store/device_seconds.h"
+#include "store/fields.h"
 #include "store/leaderboard_format.h"
 #include "store/revision_note.h"
 #include "tasks/known_limit.h"
@@ -20,7 +20,6 @@
 #include <fmt/format.h>
 
 namespace winnow::store {
-
 namespace {
 
 using BoardRows = std::span<const LeaderboardRow>;

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/json_dump.h"
 #include "base/text.h"
-#include "store/run_fields.h"
+#include "store/fields.h"
 #include "store/run_store_state.h"
 #include "store/task_folders.h"
 #include "tasks/task/baseline.h"
@@ -14,17 +14,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-namespace winnow::tasks {
-
-WINNOW_JSON_FIELDS(Usage, prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens,
-                   cache_write_tokens)
-WINNOW_JSON_FIELDS(ModelAnswer, text, finish_reason, model, request_id, usage, dollars, seconds,
-                   first_token_seconds, attempts, repaired, served_from)
-
-} // namespace winnow::tasks
-
 namespace winnow::store {
-
 namespace {
 
 using tasks::ModelAnswer;

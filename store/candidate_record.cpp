@@ -9,11 +9,9 @@
 #include <nlohmann/json.hpp>
 
 namespace winnow::store {
-
-WINNOW_JSON_FIELDS(FinalStanding, rank, speedup, speedup_bounds, score_ns, held_out_speedup)
-WINNOW_JSON_FIELDS(CallMessage, role, text)
-
 namespace {
+
+constexpr FieldRules kNotOfAPlace{"kernel verdict detail times races"};
 
 void read_facts(const Database& database, CandidateRecord& record) {
   Query query(database, "SELECT c.run_id, r.name AS run, t.digest AS task_digest, k.lines, "
@@ -75,13 +73,15 @@ std::vector<CallMessage> messages_of(const Database& database, RowId candidate) 
   return rows_of<CallMessage>(query.bind(candidate));
 }
 
-std::optional<FinalStanding> final_of(const Database& database, RowId candidate) {
-  Query query(database, "SELECT " + columns<FinalStanding>({}, "f.") +
+std::optional<tasks::SittingRow> final_of(const Database& database, RowId candidate) {
+  Query query(database, "SELECT " + columns<tasks::SittingRow>(kNotOfAPlace, "f.") +
                             " FROM evaluations AS e "
                             "JOIN finalists AS f ON f.evaluation_id = e.id "
                             "JOIN leaderboard_groups AS g ON g.id = f.group_id "
                             "WHERE e.candidate_id = ? AND e.ordinal = 0 AND g.run_id IS NULL");
-  return query.bind(candidate).next() ? std::optional(row_of<FinalStanding>(query)) : std::nullopt;
+  return query.bind(candidate).next()
+             ? std::optional(row_of<tasks::SittingRow>(query, kNotOfAPlace))
+             : std::nullopt;
 }
 
 } // namespace

@@ -13,10 +13,6 @@
 #include <fmt/format.h>
 
 namespace winnow::store {
-
-WINNOW_JSON_FIELDS(CandidateRow, id, task, call_key, parent_id, other_parents, origin, text, digest,
-                   created_at, model, author, dollars, speedup_versus)
-
 namespace {
 
 const std::string kSelectCandidates =

@@ -5,8 +5,6 @@
 
 namespace winnow::store {
 
-WINNOW_JSON_FIELDS(StoredCeilings, device_name, uuid, driver, content, measured_at)
-
 void RunStore::add_ceilings(const StoredCeilings& ceilings) {
   Database& database = state_->database;
   database.write([&] {

@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "store/database.h"
 #include "store/fields.h"
-#include "tasks/result/evaluation_codec.h"
 
 #include <cmath>
 #include <map>

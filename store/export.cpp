@@ -1,11 +1,9 @@
 #include "store/export.h"
 
 #include "base/json_dump.h"
-#include "store/board_fields.h"
 #include "store/candidate_record.h"
+#include "store/fields.h"
 #include "store/leaderboard_format.h"
-#include "store/run_fields.h"
-#include "tasks/result/evaluation_codec.h"
 
 #include <algorithm>
 #include <map>
@@ -44,7 +42,7 @@ bool has_kernel_file(const CandidateState& state) {
 /// The numbers of the candidate's row on the board. After a final they are not those of the
 /// evaluation.
 json board_json(const LeaderboardRow& place) {
-  const json row = record_json(place, kBoardRow);
+  const json row = leaderboard_json({place}, {})["rows"][0];
   json document;
   for (const char* name : {"speedup", "speedup_low", "speedup_high", "score_ns", "flag"}) {
     document[name] = row.at(name);

@@ -6,11 +6,6 @@
 #include <set>
 
 namespace winnow::store {
-
-WINNOW_JSON_FIELDS(JudgeItemRow, batch, position, item, job, owner, reward, place, fault, cached,
-                   candidate, queued_seconds)
-WINNOW_JSON_FIELDS(JudgeBatchRow, batch, priority, metadata, content, seed)
-
 namespace {
 
 constexpr FieldRules kNewItem{"place fault candidate queued_seconds"};

@@ -3,9 +3,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "store/author.h"
-#include "store/board_fields.h"
+#include "store/fields.h"
 #include "store/revision_note.h"
-#include "store/run_fields.h"
 #include "store/run_store_state.h"
 
 #include <algorithm>

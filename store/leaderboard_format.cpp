@@ -1,12 +1,17 @@
 #include "store/leaderboard_format.h"
 
-#include "store/board_fields.h"
+#include "store/fields.h"
 
 #include <nlohmann/json.hpp>
 
 namespace winnow::store {
+namespace {
 
 using nlohmann::json;
+
+constexpr FieldRules kBoardRow{"kernel comparable", "rank model held_out_speedup", "parameters"};
+
+} // namespace
 
 bool same_group(const LeaderboardRow& a, const LeaderboardRow& b) {
   const bool ranked_apart = a.rank > 0 && b.rank > 0 && a.evaluator_version != b.evaluator_version;

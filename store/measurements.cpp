@@ -8,10 +8,6 @@
 #include <nlohmann/json.hpp>
 
 namespace winnow::store {
-
-WINNOW_JSON_FIELDS(RaceOfCandidate, source, verdict, raced_at, ratio, ratio_bounds, rival_id)
-WINNOW_JSON_FIELDS(Measurement, asked_by, started_at, parameters, speedup, score_ns, speedup_bounds)
-
 namespace {
 
 /// Of the newest final, which keeps each race from both sides, and of `winnow race` from both
@@ -72,10 +68,12 @@ std::vector<RaceOfCandidate> races_of_candidate(const Database& database, RowId 
 }
 
 std::vector<Measurement> measurements_of_candidate(const Database& database, RowId candidate) {
-  Query query(database, "SELECT e.asked_by, e.started_at, v.parameters, e.speedup, e.speedup_low, "
-                        "e.speedup_high, e.score_ns FROM evaluations AS e "
-                        "JOIN variants AS v ON v.id = e.variant_id "
-                        "WHERE e.candidate_id = ? AND e.asked_by <> '' ORDER BY e.id");
+  Query query(
+      database,
+      "SELECT e.asked_by, e.started_at AS measured_at, v.parameters, e.speedup, e.speedup_low, "
+      "e.speedup_high, e.score_ns FROM evaluations AS e "
+      "JOIN variants AS v ON v.id = e.variant_id "
+      "WHERE e.candidate_id = ? AND e.asked_by <> '' ORDER BY e.id");
   return rows_of<Measurement>(query.bind(candidate));
 }
 

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/json_dump.h"
 #include "base/text.h"
-#include "store/run_fields.h"
+#include "store/fields.h"
 #include "store/run_store_state.h"
 
 #include <cerrno>
@@ -17,9 +17,6 @@
 #include <unistd.h>
 
 namespace winnow::store {
-
-WINNOW_JSON_FIELDS(EventRow, kind, detail, created_at)
-
 namespace {
 
 constexpr FieldRules kRun{.json_text = "config"};

@@ -5,8 +5,6 @@
 
 namespace winnow::store {
 
-WINNOW_JSON_FIELDS(SearchLogRow, seq, kind, detail, created_at)
-
 void RunStore::read(const std::function<void(const Database&)>& work) const {
   state_->database.read([&] { work(state_->database); });
 }

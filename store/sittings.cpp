@@ -6,7 +6,6 @@
 #include "base/json_dump.h"
 #include "store/fields.h"
 #include "store/run_store_state.h"
-#include "tasks/result/evaluation_codec.h"
 
 #include <cmath>
 #include <map>

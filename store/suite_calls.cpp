@@ -7,11 +7,6 @@
 #include <map>
 
 namespace winnow::store {
-
-WINNOW_JSON_FIELDS(SuiteCall, task, task_digest, model, prompt_tokens, completion_tokens,
-                   tokens_unknown, dollars, price_unknown, is_answered, candidate, digest, verdict,
-                   stage, device, device_name, speedup, speedup_bounds, speedup_versus_compiled)
-
 namespace {
 
 constexpr const char* kSelectCalls =

@@ -6,6 +6,7 @@
 #include "harness/report/json_table.h"
 #include "harness/report/number_text.h"
 #include "harness/report/timed_shapes.h"
+#include "store/fields.h"
 #include "tasks/source/kernel_file_scan.h"
 
 #include <algorithm>
@@ -18,46 +19,10 @@ namespace {
 
 using nlohmann::json;
 
-json final_json(const std::optional<store::FinalStanding>& standing) {
-  if (!standing) {
-    return nullptr;
-  }
-  json document{{"rank", standing->rank},
-                {"score_ns", measured_json(standing->score_ns)},
-                {"held_out_speedup", measured_json(standing->held_out_speedup)}};
-  put_measured(document, "speedup", "", standing->speedup, standing->speedup_bounds);
-  return document;
-}
-
 json messages_json(const std::vector<store::CallMessage>& messages) {
   json list = json::array();
   for (const store::CallMessage& message : messages) {
     list.push_back({{"role", message.role}, {"text", to_valid_utf8(message.text)}});
-  }
-  return list;
-}
-
-json races_json(const std::vector<store::RaceOfCandidate>& races) {
-  json list = json::array();
-  for (const store::RaceOfCandidate& race : races) {
-    json& one =
-        list.emplace_back(json{{"source", race.source},
-                               {"rival_id", race.rival_id == 0 ? json() : json(race.rival_id)},
-                               {"verdict", race.verdict},
-                               {"raced_at", race.raced_at}});
-    put_measured(one, "ratio", "", race.ratio, race.ratio_bounds);
-  }
-  return list;
-}
-
-json measurements_json(const std::vector<store::Measurement>& measurements) {
-  json list = json::array();
-  for (const store::Measurement& measured : measurements) {
-    json& one = list.emplace_back(json{{"asked_by", measured.asked_by},
-                                       {"measured_at", measured.started_at},
-                                       {"parameters", json::parse(measured.parameters)},
-                                       {"score_ns", measured_json(measured.score_ns)}});
-    put_measured(one, "speedup", "", measured.speedup, measured.speedup_bounds);
   }
   return list;
 }
@@ -191,9 +156,13 @@ json candidate_json(const store::CandidateRecord& record, const CandidateParts& 
           {"prompt_tokens", tokens(record.prompt_tokens)},
           {"completion_tokens", tokens(record.completion_tokens)},
           {"reasoning_tokens", tokens(record.reasoning_tokens)},
-          {"final", final_json(record.final)},
-          {"races", races_json(record.races)},
-          {"measurements", measurements_json(record.measurements)},
+          {"final", record.final
+                        ? store::record_json(*record.final, {"kernel verdict detail times races",
+                                                             "speedup score_ns held_out_speedup"})
+                        : json()},
+          {"races", store::records_json(record.races, {{}, "ratio rival_id"})},
+          {"measurements",
+           store::records_json(record.measurements, {{}, "speedup score_ns", "parameters"})},
           {"source", row.text},
           {"plan", text_or_null(plan_text(row.text))},
           {"evaluation", store::evaluation_document(record.state)},

@@ -6,8 +6,8 @@
 #include "store/board/board_parts.h"
 #include "store/board/model_means.h"
 #include "store/board/query_json.h"
+#include "store/fields.h"
 #include "store/leaderboard_format.h"
-#include "store/run_fields.h"
 
 #include <algorithm>
 #include <optional>
@@ -329,7 +329,7 @@ private:
     races_ = json_line(json(std::move(races)));
   }
 
-  std::string rows_of(const char* sql) const {
+  std::string rows_of(const std::string& sql) const {
     Query query(database_, sql);
     query.bind(options_.query.run);
     return json_line(objects_json(query));
@@ -389,9 +389,9 @@ private:
                                "FROM ceilings WHERE ?1 IS NOT NULL ORDER BY id"));
     member("sittings",
            rows_of("SELECT s.id AS sitting_id, s.run_id, s.task_id, s.device_name, s.rounds, "
-                   "s.baseline_spread, s.widening, s.started_at, s.seconds, f.kernel, f.rank, "
-                   "f.speedup, f.speedup_low, f.speedup_high, f.held_out_speedup, f.score_ns, "
-                   "v.name AS verdict, e.candidate_id FROM sittings AS s "
+                   "s.baseline_spread, s.widening, s.started_at, s.seconds, " +
+                   columns<tasks::SittingRow>({"verdict detail times races"}, "f.") +
+                   ", v.name AS verdict, e.candidate_id FROM sittings AS s "
                    "JOIN sitting_rows AS f ON f.sitting_id = s.id "
                    "JOIN verdicts AS v ON v.number = f.verdict "
                    "JOIN evaluations AS e ON e.id = f.evaluation_id "

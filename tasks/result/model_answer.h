@@ -1,5 +1,7 @@
 #pragma once
 
+#include "base/fields.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,6 +17,8 @@ struct Usage {
   /// The part of prompt_tokens written to the provider's cache.
   std::int64_t cache_write_tokens = 0;
 };
+WINNOW_FIELDS(Usage, prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens,
+              cache_write_tokens)
 
 /// What a model answered to one call, and what that cost. Endpoints give it, and the store keeps
 /// it.
@@ -34,5 +38,7 @@ struct ModelAnswer {
   /// The recorded call with the original reply; this one cost nothing.
   std::optional<std::int64_t> served_from;
 };
+WINNOW_FIELDS(ModelAnswer, text, finish_reason, model, request_id, usage, dollars, seconds,
+              first_token_seconds, attempts, repaired, served_from)
 
 } // namespace winnow::tasks
