@@ -9,8 +9,8 @@
 #include "harness/machine/machine.h"
 #include "harness/machine/not_permitted.h"
 #include "harness/report/terminal.h"
+#include "harness/report/text_table.h"
 #include "harness/report/visible_output.h"
-#include "store/text_table.h"
 #include "tasks/catalogue.h"
 #include "tasks/task/task.h"
 
@@ -305,7 +305,7 @@ int run_cli(const std::vector<std::string>& arguments) {
     }
     return usage_error(app, error);
   }
-  store::set_table_columns(output_columns().value_or(0));
+  set_table_columns(output_columns().value_or(0));
   start_log(log_level);
   const int code = act(chosen);
   name_chosen_store(reached(app));

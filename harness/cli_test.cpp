@@ -393,7 +393,7 @@ protected:
         store.begin_call(run, store.add_task(task), key, "replay", "m", nlohmann::json::object());
     store::ModelCallRow outcome;
     outcome.status = "ok";
-    outcome.reply = "of " + name;
+    outcome.text = "of " + name;
     store.finish_call(call, outcome);
   }
 

@@ -23,16 +23,15 @@ struct DeviceMessage {
   std::string kind, id, name, uuid, driver;
   tasks::DeviceFacts facts;
 };
-WINNOW_JSON_FIELDS(DeviceMessage, kind, id, name, uuid, driver, facts)
+WINNOW_FIELDS(DeviceMessage, kind, id, name, uuid, driver, facts)
 
 } // namespace
 
-WINNOW_JSON_FIELDS(Job, kind, evaluator_version, publication, task, request)
-WINNOW_JSON_FIELDS(PoolRules, evaluator_version, device_kind, device_name, isolation, torch,
-                   quarantined)
-WINNOW_JSON_FIELDS(HeldJob, job, made, all)
-WINNOW_JSON_FIELDS(Heartbeat, pool, evaluator_version, trusted, isolation, torch, devices, held,
-                   last_fault, environment)
+WINNOW_FIELDS(Job, kind, evaluator_version, publication, task, request)
+WINNOW_FIELDS(PoolRules, evaluator_version, device_kind, device_name, isolation, torch, quarantined)
+WINNOW_FIELDS(HeldJob, job, made, all)
+WINNOW_FIELDS(Heartbeat, pool, evaluator_version, trusted, isolation, torch, devices, held,
+              last_fault, environment)
 
 } // namespace winnow::remote
 

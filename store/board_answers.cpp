@@ -1,7 +1,8 @@
 // The answers of a board as sentences and as JSON. Terminal, Markdown and page show the sentences.
 #include "base/text.h"
+#include "base/text/minute_text.h"
 #include "store/board_facts.h"
-#include "store/json_table.h"
+#include "store/fields.h"
 
 #include <algorithm>
 #include <iterator>
@@ -15,10 +16,6 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kTiedShown = 6;
-
-json value_or_null(double value) {
-  return value > 0 ? json(value) : json();
-}
 
 json value_or_null(const std::string& value) {
   return value.empty() ? json() : json(value);
@@ -36,20 +33,20 @@ std::string times_as_fast(double speedup, const std::string& rival, const tasks:
 
 std::string ship_answer(const BoardSummary& board) {
   const LeaderboardRow& leader = board.leader;
-  if (leader.candidate == 0) {
+  if (leader.candidate_id == 0) {
     return "no kernel: none has a rank";
   }
   if (leader.origin == "baseline") {
     return "no kernel: the task's own baseline leads";
   }
   const std::string parameters =
-      parameters_at({{"parameters", json::parse(leader.parameters, nullptr, false)}});
-  return fmt::format("candidate {} by {}{}", leader.candidate, leader.author,
+      tasks::parameters_text(json::parse(leader.parameters).get<tasks::ParameterChoice>());
+  return fmt::format("candidate {} by {}{}", leader.candidate_id, leader.author,
                      parameters.empty() ? "" : ", " + parameters);
 }
 
 std::string tied_text(const BoardSummary& board, const char* because) {
-  if (!board.leader.is_tied) {
+  if (!board.leader.tied) {
     return "";
   }
   std::vector<std::string> names;
@@ -139,7 +136,7 @@ std::string cost_answer(const BoardSummary& board) {
       "{}{}, {}, {:.1f} s of the device, in run {} up to this kernel", plural(cost.calls, "call"),
       cost.calls_from_record > 0 ? fmt::format(" ({} from the record)", cost.calls_from_record)
                                  : "",
-      dollars_answer(cost), cost.device_seconds, board.leader.run_name);
+      dollars_answer(cost), cost.device_seconds, board.leader.run);
 }
 
 json answers_json(const BoardSummary& board) {
@@ -150,7 +147,7 @@ json answers_json(const BoardSummary& board) {
         {{"question", question}, {"answer", answer}, {"command", value_or_null(command)}});
   };
   add("ship", ship_answer(board));
-  if (board.leader.candidate == 0) {
+  if (board.leader.candidate_id == 0) {
     return answers;
   }
   const bool needs_final = board.final_at.empty() || is_final_noisy(board);
@@ -167,64 +164,34 @@ json answers_json(const BoardSummary& board) {
 }
 
 json cost_json(const CostToReach& cost) {
-  const bool priced = cost.calls_without_price < cost.calls;
-  return {{"calls", cost.calls},
-          {"calls_from_record", cost.calls_from_record},
-          {"calls_without_price", cost.calls_without_price},
-          {"dollars", priced ? json(cost.dollars) : json()},
-          {"estimated_dollars", cost.estimated_dollars},
-          {"device_seconds", cost.device_seconds}};
+  json document = record_json(cost);
+  if (cost.calls_without_price == cost.calls) {
+    document["dollars"] = nullptr;
+  }
+  return document;
 }
 
 } // namespace
 
 json summary_json(const BoardSummary& board) {
-  return {{"task", board.task},
-          {"task_digest", board.task_digest},
-          {"device", board.device},
-          {"device_name", board.device_name},
-          {"evaluator_version", board.evaluator_version},
-          {"leader", board.leader.candidate == 0 ? json() : json(board.leader.candidate)},
-          {"tied", board.tied},
-          {"final_at", value_or_null(board.final_at)},
-          {"of_light", value_or_null(board.of_light)},
-          {"bound", board.bound},
-          {"alternative", value_or_null(board.alternative)},
-          {"versus_alternative", value_or_null(board.versus_alternative)},
-          {"cost", board.cost ? cost_json(*board.cost) : json()},
-          {"final_command", board.final_command},
-          {"export_command", value_or_null(board.export_command)},
-          {"answers", answers_json(board)}};
+  json document =
+      record_json(board, {"leader is_tied_with_baseline baseline_speedup cost",
+                          "final_at of_light alternative versus_alternative export_command"});
+  document["leader"] = board.leader.candidate_id == 0 ? json() : json(board.leader.candidate_id);
+  document["cost"] = board.cost ? cost_json(*board.cost) : json();
+  document["answers"] = answers_json(board);
+  return document;
 }
 
 json left_out_json(const LeftOutKernel& kernel) {
-  const bool known = kernel.speedup_bounds.known();
-  return {{"task", kernel.task},
-          {"task_digest", kernel.task_digest},
-          {"device", kernel.device},
-          {"device_name", kernel.device_name},
-          {"evaluator_version", kernel.evaluator_version},
-          {"candidate_id", kernel.candidate},
-          {"run_id", kernel.run},
-          {"run", kernel.run_name},
-          {"origin", kernel.origin},
-          {"model", value_or_null(kernel.model)},
-          {"author", kernel.author},
-          {"task_note", kernel.task_note},
-          {"digest", kernel.digest},
-          {"parameters", json::parse(kernel.parameters, nullptr, false)},
-          {"speedup", value_or_null(kernel.speedup)},
-          {"speedup_low", known ? json(kernel.speedup_bounds.low) : json()},
-          {"speedup_high", known ? json(kernel.speedup_bounds.high) : json()},
-          {"speedup_versus", kernel.speedup_versus},
-          {"reason", kernel.reason},
-          {"of", kernel.of},
-          {"note", fmt::format("candidate {} by {}{}: {}", kernel.candidate, kernel.author,
-                               kernel.speedup > 0
-                                   ? ", " + times_as_fast(kernel.speedup, kernel.speedup_versus,
-                                                          kernel.speedup_bounds)
-                                   : "",
-                               kernel.reason)}};
+  json document = record_json(kernel, {{}, "model speedup", "parameters"});
+  document["note"] =
+      fmt::format("candidate {} by {}{}: {}", kernel.candidate_id, kernel.author,
+                  kernel.speedup > 0 ? ", " + times_as_fast(kernel.speedup, kernel.speedup_versus,
+                                                            kernel.speedup_bounds)
+                                     : "",
+                  kernel.reason);
+  return document;
 }
 
 } // namespace winnow::store

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/fields.h"
 #include "store/run_store.h"
 
 #include <string>
@@ -18,6 +19,8 @@ struct CostToReach {
   double estimated_dollars = 0; ///< on top: of requests that the provider did not count
   double device_seconds = 0;
 };
+WINNOW_FIELDS(CostToReach, calls, calls_from_record, calls_without_price, dollars,
+              estimated_dollars, device_seconds)
 
 /// What a person asks a board.
 struct BoardSummary {
@@ -37,13 +40,16 @@ struct BoardSummary {
   std::string final_command;       ///< holds a final of this board
   std::string export_command;      ///< writes the leader as a program; empty: there is no leader
 };
+WINNOW_FIELDS(BoardSummary, task, task_digest, device, device_name, evaluator_version, leader,
+              final_at, tied, is_tied_with_baseline, baseline_speedup, of_light, bound, alternative,
+              versus_alternative, cost, final_command, export_command)
 
 /// A correct kernel that has no place on its board.
 struct LeftOutKernel {
   std::string task, task_digest, device, device_name;
   std::int64_t evaluator_version = 0;
-  RowId candidate = 0, run = 0;
-  std::string run_name, origin, model, author, digest;
+  RowId candidate_id = 0, run_id = 0;
+  std::string run, origin, model, author, digest;
   std::string task_note;  ///< RevisionNotes::note()
   std::string parameters; ///< a JSON object
   double speedup = 0;     ///< 0: not timed
@@ -52,6 +58,9 @@ struct LeftOutKernel {
   std::string reason;
   std::int64_t of = 0; ///< how many kernels of this task and device are left out
 };
+WINNOW_FIELDS(LeftOutKernel, task, task_digest, device, device_name, evaluator_version,
+              candidate_id, run_id, run, origin, model, author, digest, task_note, parameters,
+              speedup, speedup_bounds, speedup_versus, reason, of)
 
 /// What stands beside the rows of boards.
 struct BoardFacts {

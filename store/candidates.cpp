@@ -5,6 +5,7 @@
 #include "store/author.h"
 #include "store/candidate_without_samples.h"
 #include "store/evaluation_rows.h"
+#include "store/fields.h"
 #include "store/run_store_state.h"
 
 #include <algorithm>
@@ -25,18 +26,7 @@ const std::string kSelectCandidates =
     "LEFT JOIN model_calls AS m ON m.id = c.call_id ";
 
 CandidateRow read_candidate(const Query& query) {
-  CandidateRow row;
-  row.id = query.integer("id");
-  row.task = query.text("task");
-  row.call_key = query.text("call_key");
-  row.parent_id = query.integer("parent_id");
-  row.origin = query.text("origin");
-  row.text = query.text("text");
-  row.digest = query.text("digest");
-  row.created_at = query.text("created_at");
-  row.model = query.text("model");
-  row.author = query.text("author");
-  row.dollars = query.optional_real("dollars");
+  auto row = row_of<CandidateRow>(query, {"other_parents speedup_versus"});
   row.speedup_versus = tasks::speedup_versus(query.text("begin_of_baseline"));
   return row;
 }

@@ -410,5 +410,19 @@ std::string Query::json_text(std::string_view column) const {
 bool Query::is_null(std::string_view column) const {
   return value_of(column).isNull();
 }
+Query::Kind Query::kind(std::string_view column) const {
+  const SQLite::Column value = value_of(column);
+  return value.isNull()      ? Kind::Null
+         : value.isInteger() ? Kind::Integer
+         : value.isFloat()   ? Kind::Real
+                             : Kind::Text;
+}
+std::vector<std::string> Query::columns() const {
+  std::vector<std::string> names;
+  for (int i = 0; i < statement_->getColumnCount(); ++i) {
+    names.emplace_back(statement_->getColumnName(i));
+  }
+  return names;
+}
 
 } // namespace winnow::store

@@ -1,6 +1,6 @@
 #include "store/suite_calls.h"
 
-#include "store/row_columns.h"
+#include "store/fields.h"
 #include "store/run_store_state.h"
 
 #include <algorithm>
@@ -62,12 +62,8 @@ std::vector<SuiteCall> suite_calls(const RunStore& store, RowId run) {
     select.bind(run);
     while (select.next()) {
       SuiteCall& call = calls.emplace_back();
-      WINNOW_READ_COLUMNS(select, call, task, task_digest, model, is_answered, prompt_tokens,
-                          completion_tokens, tokens_unknown, dollars, price_unknown, candidate,
-                          digest, device, device_name, speedup);
-      call.speedup_bounds = read_bounds(select, "speedup");
+      read_row(select, call, {"speedup_versus_compiled"});
       if (const RowId evaluation = select.integer("evaluation")) {
-        WINNOW_READ_COLUMNS(select, call, verdict, stage);
         const auto found = compiled.find(evaluation);
         call.speedup_versus_compiled = found == compiled.end() ? 0 : found->second;
       }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/fields.h"
 #include "store/run_store.h"
 
 #include <optional>
@@ -28,6 +29,9 @@ struct SuiteCall {
   /// search shapes. 0: a time is missing.
   double speedup_versus_compiled = 0;
 };
+WINNOW_FIELDS(SuiteCall, task, task_digest, model, prompt_tokens, completion_tokens, tokens_unknown,
+              dollars, price_unknown, is_answered, candidate, digest, verdict, stage, device,
+              device_name, speedup, speedup_bounds, speedup_versus_compiled)
 
 /// All calls of the run, in the order in which they were made.
 std::vector<SuiteCall> suite_calls(const RunStore& store, RowId run);

@@ -15,7 +15,7 @@ struct CallStore : TestStore {
     const RowId call = store.begin_call(run, task, key, "replay", "m", {{"messages", {}}});
     ModelCallRow outcome;
     outcome.status = "ok";
-    outcome.prompt_tokens = 7;
+    outcome.usage.prompt_tokens = 7;
     outcome.dollars = 0.5;
     store.finish_call(call, outcome);
     add(key, "// " + key, {evaluation});

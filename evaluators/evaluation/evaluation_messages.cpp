@@ -27,23 +27,23 @@ struct TaskMessage {
   std::string name, category, digest;
   std::string task_toml, reference, baseline, reference_python, cpu_baseline;
 };
-WINNOW_JSON_FIELDS(TaskMessage, name, category, digest, task_toml, reference, baseline,
-                   reference_python, cpu_baseline)
+WINNOW_FIELDS(TaskMessage, name, category, digest, task_toml, reference, baseline, reference_python,
+              cpu_baseline)
 
 } // namespace
 
-WINNOW_JSON_FIELDS(Protocol, seed, tiny_seeds, check, promotion, timing, stop_when_lost, warm,
-                   counters, energy, max_samples, reuse, time_budget, run_timeout)
-WINNOW_JSON_FIELDS(EarnedSpeed, speedup, bounds)
-WINNOW_JSON_FIELDS(KernelToBeat, text, parameters, earned)
-WINNOW_JSON_FIELDS(EvaluationRequest, id, task, text, file_name, choices, depth, turns, protocol,
-                   incumbent)
-WINNOW_JSON_FIELDS(EvaluationResult, id, worker, evaluations, fault)
-WINNOW_JSON_FIELDS(Finalist, text, file_name, parameters, kernel)
-WINNOW_JSON_FIELDS(SittingRequest::Board, task, finalists, baseline_spread)
-WINNOW_JSON_FIELDS(SittingRequest, id, boards, protocol)
-WINNOW_JSON_FIELDS(SittingAnswer::Board, result, fault)
-WINNOW_JSON_FIELDS(SittingAnswer, id, worker, boards)
+WINNOW_FIELDS(Protocol, seed, tiny_seeds, check, promotion, timing, stop_when_lost, warm, counters,
+              energy, max_samples, reuse, time_budget, run_timeout)
+WINNOW_FIELDS(EarnedSpeed, speedup, bounds)
+WINNOW_FIELDS(KernelToBeat, text, parameters, earned)
+WINNOW_FIELDS(EvaluationRequest, id, task, text, file_name, choices, depth, turns, protocol,
+              incumbent)
+WINNOW_FIELDS(EvaluationResult, id, worker, evaluations, fault)
+WINNOW_FIELDS(Finalist, text, file_name, parameters, kernel)
+WINNOW_FIELDS(SittingRequest::Board, task, finalists, baseline_spread)
+WINNOW_FIELDS(SittingRequest, id, boards, protocol)
+WINNOW_FIELDS(SittingAnswer::Board, result, fault)
+WINNOW_FIELDS(SittingAnswer, id, worker, boards)
 
 } // namespace winnow::evaluators
 

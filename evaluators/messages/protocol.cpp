@@ -34,27 +34,27 @@ namespace winnow::evaluators {
 
 using nlohmann::json;
 
-WINNOW_JSON_FIELDS(ArenaSlice, tensor, offset, bytes)
-WINNOW_JSON_FIELDS(SamplingRequest, rivals, has_baseline, all_judged, stop_when_lost, warm,
-                   min_samples, max_samples, budget, overdraft, places, judged, incumbent_judged,
-                   least_baseline_ns, areas, area_bytes)
-WINNOW_JSON_FIELDS(RunCase, plan, seed, salt, outputs, inputs, computed, shape, sampling, counters,
-                   energy, repeat)
-WINNOW_JSON_FIELDS(InputsNeeded, index, seed)
-WINNOW_JSON_FIELDS(RunRequest, module, rivals, workers, deadline, cases)
-WINNOW_JSON_FIELDS(TimedOutput, contestant, launch, area, salt, draw)
-WINNOW_JSON_FIELDS(DeviceFault, verdict, detail)
-WINNOW_JSON_FIELDS(CheckFinding, verdict, detail, certain)
-WINNOW_JSON_FIELDS(RunCaseReport, index, fault, rival, samples_ns, rival_samples_ns,
-                   warm_samples_ns, clocks_mhz, warm_ups, discarded, stopped_by, state, counters,
-                   energy, prepare_ns, differing, timed_outputs, printed)
-WINNOW_JSON_FIELDS(Piece, first, count)
-WINNOW_JSON_FIELDS(ErrorModel, accumulate, multiple, norm_multiple, absolute, nan_allowed)
-WINNOW_JSON_FIELDS(JudgedTensor, slice, pieces, dtype, shape)
-WINNOW_JSON_FIELDS(JudgeRequest, shape, module, plan, seed, static_seed, salt, model, tensors,
-                   explain, ratios, inputs, answers, question, inputs_question)
-WINNOW_JSON_FIELDS(ErrorRatios, element, norm)
-WINNOW_JSON_FIELDS(JudgeReply, verdict, detail, mismatch, max_error_ratio, ratios)
+WINNOW_FIELDS(ArenaSlice, tensor, offset, bytes)
+WINNOW_FIELDS(SamplingRequest, rivals, has_baseline, all_judged, stop_when_lost, warm, min_samples,
+              max_samples, budget, overdraft, places, judged, incumbent_judged, least_baseline_ns,
+              areas, area_bytes)
+WINNOW_FIELDS(RunCase, plan, seed, salt, outputs, inputs, computed, shape, sampling, counters,
+              energy, repeat)
+WINNOW_FIELDS(InputsNeeded, index, seed)
+WINNOW_FIELDS(RunRequest, module, rivals, workers, deadline, cases)
+WINNOW_FIELDS(TimedOutput, contestant, launch, area, salt, draw)
+WINNOW_FIELDS(DeviceFault, verdict, detail)
+WINNOW_FIELDS(CheckFinding, verdict, detail, certain)
+WINNOW_FIELDS(RunCaseReport, index, fault, rival, samples_ns, rival_samples_ns, warm_samples_ns,
+              clocks_mhz, warm_ups, discarded, stopped_by, state, counters, energy, prepare_ns,
+              differing, timed_outputs, printed)
+WINNOW_FIELDS(Piece, first, count)
+WINNOW_FIELDS(ErrorModel, accumulate, multiple, norm_multiple, absolute, nan_allowed)
+WINNOW_FIELDS(JudgedTensor, slice, pieces, dtype, shape)
+WINNOW_FIELDS(JudgeRequest, shape, module, plan, seed, static_seed, salt, model, tensors, explain,
+              ratios, inputs, answers, question, inputs_question)
+WINNOW_FIELDS(ErrorRatios, element, norm)
+WINNOW_FIELDS(JudgeReply, verdict, detail, mismatch, max_error_ratio, ratios)
 
 namespace {
 

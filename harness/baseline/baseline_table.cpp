@@ -9,7 +9,7 @@
 #include "evaluators/host/devices.h"
 #include "harness/baseline/torch_process.h"
 #include "harness/config/duration.h"
-#include "store/text_table.h"
+#include "harness/report/text_table.h"
 #include "tasks/reference/narrowing.h"
 #include "tasks/task/baseline.h"
 
@@ -200,7 +200,7 @@ std::string BaselineTable::time(const tasks::Task& task, std::vector<BaselineRow
 }
 
 std::string baseline_table_text(const std::vector<BaselineRow>& rows, bool with_head) {
-  store::TextTable table;
+  TextTable table;
   table.columns = {{"task"},
                    {"shape"},
                    {"baseline.cu, us", true},

@@ -1,6 +1,6 @@
 // The output of `winnow baseline torch`.
 #include "harness/baseline/torch_baseline.h"
-#include "store/json_table.h"
+#include "harness/report/json_table.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -9,7 +9,6 @@ namespace winnow::harness {
 namespace {
 
 using nlohmann::json;
-using store::text_at;
 
 template <typename Value> json or_null(const std::optional<Value>& value) {
   return value ? json(*value) : json(nullptr);
@@ -69,14 +68,14 @@ std::string torch_text(const json& document) {
   if (const std::string why = text_at(document, "no_compile"); !why.empty()) {
     notes += "torch.compile: " + why + "\n";
   }
-  const store::TextTable table =
-      store::json_table(timings, {{{"baseline"}, "name"},
-                                  {{"shape"}, "shape_id"},
-                                  {{"sizes"}, "shape"},
-                                  {{"median us", true}, "median_ns", microseconds},
-                                  {{"samples", true}, "times_ns", count},
-                                  {{"error/limit", true}, "max_error_ratio", ratio},
-                                  {{"agrees with reference.cu"}, "agrees", agreement}});
+  const TextTable table =
+      json_table(timings, {{{"baseline"}, "name"},
+                           {{"shape"}, "shape_id"},
+                           {{"sizes"}, "shape"},
+                           {{"median us", true}, "median_ns", microseconds},
+                           {{"samples", true}, "times_ns", count},
+                           {{"error/limit", true}, "max_error_ratio", ratio},
+                           {{"agrees with reference.cu"}, "agrees", agreement}});
   return to_aligned_text(table, 0) + (notes.empty() ? "" : "\n" + notes) +
          fmt::format("torch {} on {} ({})\n", text_at(document, "torch"),
                      text_at(document, "device"), text_at(document, "device_name"));

@@ -1,10 +1,10 @@
 #include "base/json_dump.h"
 #include "harness/commands/commands.h"
 #include "harness/named/named_task.h"
+#include "harness/report/board_report.h"
 #include "harness/report/terminal.h"
 #include "harness/run/session.h"
 #include "harness/suite/suite_scores.h"
-#include "store/export.h"
 
 #include <iostream>
 #include <map>
@@ -25,11 +25,11 @@ struct LeaderboardCommand {
   bool json = false;
 };
 
-const std::map<std::string, store::Format>& formats() {
-  static const std::map<std::string, store::Format> known{{"table", store::Format::Table},
-                                                          {"json", store::Format::Json},
-                                                          {"csv", store::Format::Csv},
-                                                          {"md", store::Format::Markdown}};
+const std::map<std::string, Format>& formats() {
+  static const std::map<std::string, Format> known{{"table", Format::Table},
+                                                   {"json", Format::Json},
+                                                   {"csv", Format::Csv},
+                                                   {"md", Format::Markdown}};
   return known;
 }
 
@@ -48,13 +48,13 @@ ExitCode leaderboard(const LeaderboardCommand& command) {
   query.run = only_run(store, query.run);
   store.require_known(query);
   const auto rows = store.leaderboard(query);
-  const store::Format format = command.json ? store::Format::Json : formats().at(command.format);
+  const Format format = command.json ? Format::Json : formats().at(command.format);
   const store::BoardFacts facts = store::board_facts(store, query, rows);
-  if (rows.empty() && facts.left_out.empty() && format == store::Format::Table) {
+  if (rows.empty() && facts.left_out.empty() && format == Format::Table) {
     std::cerr << store.why_nobody_is_ranked(query) << '\n';
     return ExitCode::Done;
   }
-  std::cout << store::format_leaderboard(rows, format, facts);
+  std::cout << format_leaderboard(rows, format, facts);
   return ExitCode::Done;
 }
 

@@ -2,8 +2,8 @@
 #include "base/files.h"
 #include "harness/baseline/testing/gpu_lanes_fake.h"
 #include "harness/commands/own_kernels.h"
+#include "harness/report/board_report.h"
 #include "harness/run/session.h"
-#include "store/export.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -52,9 +52,9 @@ TEST_F(KernelsOfAPerson, AreOnTheBoard) {
               HasSubstr("which boards do not rank"));
   ASSERT_EQ(board("alice").size(), 1U);
   EXPECT_EQ(board().front().origin, "person");
-  EXPECT_EQ(board().front().run_name, "alice");
+  EXPECT_EQ(board().front().run, "alice");
   EXPECT_EQ(board().front().speedup, 2);
-  EXPECT_THAT(store::format_leaderboard(board(), store::Format::Table), HasSubstr("alice"));
+  EXPECT_THAT(format_leaderboard(board(), Format::Table), HasSubstr("alice"));
 }
 
 TEST_F(KernelsOfAPerson, KeepTheirFirstEvaluation) {

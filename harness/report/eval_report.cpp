@@ -1,8 +1,8 @@
 #include "harness/report/eval_report.h"
 
 #include "base/text.h"
-#include "store/json_table.h"
-#include "store/number_text.h"
+#include "harness/report/json_table.h"
+#include "harness/report/number_text.h"
 
 #include <algorithm>
 #include <set>
@@ -14,8 +14,6 @@ namespace winnow::harness {
 namespace {
 
 using nlohmann::json;
-using store::number_at;
-using store::text_at;
 
 constexpr const char* kSpeedupNote =
     "speedup: the median of baseline time / candidate time over pairs of launches, not the "
@@ -25,7 +23,7 @@ constexpr const char* kEagerNote =
     "not side by side; 95 %: the interval of the speedup";
 
 bool is_versus_eager(const json& evaluation) {
-  return store::versus_at(evaluation) == tasks::kVersusEager;
+  return versus_at(evaluation) == tasks::kVersusEager;
 }
 
 std::string microseconds(double ns) {
@@ -34,7 +32,7 @@ std::string microseconds(double ns) {
 
 /// "0.93-1.03"; empty if unknown.
 std::string bounds_text(const json& document) {
-  return store::speedup_interval_text(store::bounds_at(document, "speedup"));
+  return speedup_interval_text(bounds_at(document, "speedup"));
 }
 
 /// The document of a hidden case has no shape.
@@ -75,21 +73,19 @@ std::string cases_table(const json& evaluation) {
   const auto baseline = [](const json& result) {
     return is_hidden(result) ? "" : microseconds(number_at(result, "baseline_median_ns"));
   };
-  const auto speedup = [](const json& value) { return store::speedup_text(number_at(value, "")); };
+  const auto speedup = [](const json& value) { return speedup_text(number_at(value, "")); };
   const bool eager = is_versus_eager(evaluation);
-  store::TextTable table =
-      store::json_table(cases, {{{"stage"}, "stage"},
-                                {{"shape"}, "", shape},
-                                {{"verdict"}, "verdict"},
-                                {{"error / limit", true}, "max_error_ratio", error},
-                                {{"median us", true}, "median_ns", median},
-                                {{eager ? "eager us" : "baseline us", true}, "", baseline},
-                                {{"speedup", true}, "speedup", speedup},
-                                {{"95 %", true}, "", bounds_text}});
-  store::remove_empty_columns(table);
+  TextTable table = json_table(cases, {{{"stage"}, "stage"},
+                                       {{"shape"}, "", shape},
+                                       {{"verdict"}, "verdict"},
+                                       {{"error / limit", true}, "max_error_ratio", error},
+                                       {{"median us", true}, "median_ns", median},
+                                       {{eager ? "eager us" : "baseline us", true}, "", baseline},
+                                       {{"speedup", true}, "speedup", speedup},
+                                       {{"95 %", true}, "", bounds_text}});
+  remove_empty_columns(table);
   return to_aligned_text(table, 0) +
-         (timed ? wrap_line(eager ? kEagerNote : kSpeedupNote, store::table_columns(), 0) + "\n\n"
-                : "\n");
+         (timed ? wrap_line(eager ? kEagerNote : kSpeedupNote, table_columns(), 0) + "\n\n" : "\n");
 }
 
 std::string hidden_text(const json& evaluation) {
@@ -101,9 +97,9 @@ std::string hidden_text(const json& evaluation) {
   }
   const double speedup = number_at(evaluation, "hidden_speedup");
   if (speedup > 0) {
-    text += fmt::format(
-        "hidden shapes: {} {}{}\n", store::speedup_text(speedup), rival_speed(evaluation),
-        evaluation.at("promoted") == false ? ", too slow there to lead a search" : "");
+    text +=
+        fmt::format("hidden shapes: {} {}{}\n", speedup_text(speedup), rival_speed(evaluation),
+                    evaluation.at("promoted") == false ? ", too slow there to lead a search" : "");
   }
   return text;
 }
@@ -143,7 +139,7 @@ std::string rest_of_log(const json& evaluation) {
 std::string libraries_text(const json& cases) {
   std::string text;
   for (const json& result : cases) {
-    for (const json& library : store::value_at(result, "libraries")) {
+    for (const json& library : value_at(result, "libraries")) {
       text += fmt::format("{}, {}: ", text_at(library, "name"), text_at(result, "shape"));
       const double median = number_at(library, "median_ns");
       const double own = number_at(result, "median_ns");
@@ -167,7 +163,7 @@ std::string resources_table(const json& build) {
     return fmt::format("{:.0f}", number_at(kernel, "spill_store_bytes") +
                                      number_at(kernel, "spill_load_bytes"));
   };
-  const store::TextTable table = store::json_table(
+  const TextTable table = json_table(
       build.at("kernels"), {{{"kernel (" + text_at(build, "architecture") + ")"}, "kernel"},
                             {{"registers", true}, "registers"},
                             {{"spill B", true}, "", spilled},
@@ -192,7 +188,7 @@ std::string judge_text(const json& evaluation) {
   for (const auto& [member, label] :
        {std::pair{"device_uuid", ", "}, {"driver", ", driver "}, {"worker", ", worker "}}) {
     const std::string value = text_at(evaluation, member);
-    text += value.empty() ? "" : label + store::on_one_line(value);
+    text += value.empty() ? "" : label + on_one_line(value);
   }
   return text;
 }
@@ -230,7 +226,7 @@ std::string eval_text(const json& evaluation) {
   text += "verdict: " + verdict_with_reason(evaluation);
   if (const double speedup = number_at(evaluation, "speedup"); speedup > 0) {
     const std::string bounds = bounds_text(evaluation);
-    text += fmt::format(", {} {}{}{}{}", store::speedup_text(speedup), rival_speed(evaluation),
+    text += fmt::format(", {} {}{}{}{}", speedup_text(speedup), rival_speed(evaluation),
                         bounds.empty() ? "" : " (95 %: ", bounds, bounds.empty() ? "" : ")");
     text += ", the geometric mean over the timed shapes";
   }
@@ -241,10 +237,10 @@ std::string eval_text(const json& evaluation) {
   for (const json& note : evaluation.at("notes")) {
     text += "note: " + note.get<std::string>() + "\n";
   }
-  const std::string parameters = store::parameters_at(evaluation);
+  const std::string parameters = parameters_at(evaluation);
   text += (parameters.empty() ? "no parameters" : parameters) + "; " +
           circumstances_text(evaluation, evaluation);
-  return wrap_lines(text, store::table_columns(), 2);
+  return wrap_lines(text, table_columns(), 2);
 }
 
 } // namespace winnow::harness

@@ -199,9 +199,9 @@ protected:
     const store::RowId call = store.begin_call(run, task, key, "chat", "m", json::object());
     store::ModelCallRow reply;
     reply.status = "ok";
-    reply.reply = text;
-    reply.prompt_tokens = 101;
-    reply.completion_tokens = 13;
+    reply.text = text;
+    reply.usage.prompt_tokens = 101;
+    reply.usage.completion_tokens = 13;
     reply.dollars = dollars;
     store.finish_call(call, reply);
     store::CandidateRow row;

@@ -1,8 +1,9 @@
 #include "base/text/shell_word.h"
 #include "harness/doctor/doctor.h"
 #include "harness/report/eval_report.h"
+#include "harness/report/json_table.h"
 #include "harness/run/run_report.h"
-#include "store/json_table.h"
+#include "store/candidate_record.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
 #include "harness/report/role_report.h"
 
+#include "harness/report/text_table.h"
 #include "profiling/statistics/proportion.h"
 #include "search/speed_bins.h"
 #include "store/advice.h"
-#include "store/text_table.h"
 
 #include <algorithm>
 #include <cmath>
@@ -277,7 +277,7 @@ std::string roles_text(const json& document) {
   if (document.at("roles").empty()) {
     return "";
   }
-  store::TextTable table;
+  TextTable table;
   table.columns = {{"role"},         {"calls", true},   {"useful", true},
                    {"tokens", true}, {"dollars", true}, {"score"}};
   std::string details;
@@ -295,7 +295,7 @@ std::string roles_text(const json& document) {
                                       : fmt::format("{:.4f}", role.at("dollars").get<double>()),
          role_score_text(role)});
   }
-  std::string text = table.rows.empty() ? "" : store::to_aligned_text(table, 0);
+  std::string text = table.rows.empty() ? "" : to_aligned_text(table, 0);
   for (const json& moment : document.at("switched_off")) {
     details += fmt::format(
         "{}: the {} was switched off after {} calls: {}\n", moment.at("task").get<std::string>(),

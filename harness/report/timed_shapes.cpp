@@ -2,7 +2,7 @@
 
 #include "evaluators/timing/timed_case.h"
 #include "harness/report/counted.h"
-#include "store/json_table.h"
+#include "harness/report/json_table.h"
 #include "tasks/task/speedup_versus.h"
 
 #include <algorithm>
@@ -124,8 +124,8 @@ void put_measured(nlohmann::json& document, const std::string& name, const std::
 }
 
 void put_speedup_beside(nlohmann::json& rival, const std::vector<TimedShape>& shapes) {
-  put_measured(rival, "alone_speedup", "", store::number_at(rival, "speedup"),
-               store::bounds_at(rival, "speedup"));
+  put_measured(rival, "alone_speedup", "", number_at(rival, "speedup"),
+               bounds_at(rival, "speedup"));
   if (const tasks::Speedup beside = speedup_of_rival(shapes); beside.value > 0) {
     put_measured(rival, "speedup", "", beside.value, beside.bounds);
   }
@@ -139,7 +139,7 @@ std::string ratio_interval_text(const Bounds& bounds) {
 
 std::int64_t faster_shapes(const nlohmann::json& shapes) {
   return std::count_if(shapes.begin(), shapes.end(), [](const nlohmann::json& shape) {
-    return store::number_at(shape, "ratio_low") > 1;
+    return number_at(shape, "ratio_low") > 1;
   });
 }
 
@@ -147,7 +147,7 @@ std::string race_sentence(const tasks::RaceResult& race, const nlohmann::json& s
                           const std::string& kernel, const std::string& rival) {
   if (!race.ratio) {
     const auto missing = std::count_if(shapes.begin(), shapes.end(), [](const auto& shape) {
-      return !(store::number_at(shape, "ratio") > 0);
+      return !(number_at(shape, "ratio") > 0);
     });
     return fmt::format("no ratio of {} and {} is known: {} of {} had too few launches", kernel,
                        rival, missing, counted(static_cast<std::int64_t>(shapes.size()), "shape"));

@@ -112,8 +112,7 @@ void ModelCalls::store(const Reply& reply) {
     setup_.progress.event(notice, Progress::Weight::Important);
   }
   if (call != calls_.end() && reply.reply.status == ModelReply::Status::Ok) {
-    setup_.journal.finish_call(call->second.row, call->second.request,
-                               setup_.model_of(call->second.ask).endpoint.kind(), reply.reply);
+    setup_.journal.finish_call(call->second.row, call->second.request, reply.reply);
   }
 }
 

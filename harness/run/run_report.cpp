@@ -2,10 +2,10 @@
 
 #include "base/text/shell_word.h"
 #include "harness/config/duration.h"
+#include "harness/report/board_report.h"
 #include "harness/report/counted.h"
+#include "harness/report/text_table.h"
 #include "search/policy.h"
-#include "store/export.h"
-#include "store/text_table.h"
 
 #include <cmath>
 #include <map>
@@ -98,9 +98,8 @@ std::string run_leaderboard(const store::RunStore& store, const std::string& run
   query.top = kRowsShown;
   const auto rows = store.leaderboard(query);
   const store::BoardFacts facts = store::board_facts(store, query, rows);
-  return rows.empty() && facts.left_out.empty()
-             ? store.why_nobody_is_ranked(query) + "\n"
-             : store::format_leaderboard(rows, store::Format::Table, facts);
+  return rows.empty() && facts.left_out.empty() ? store.why_nobody_is_ranked(query) + "\n"
+                                                : format_leaderboard(rows, Format::Table, facts);
 }
 
 std::string earnings_table(const RunOutcome& outcome, const RunConfig& config) {
@@ -110,7 +109,7 @@ std::string earnings_table(const RunOutcome& outcome, const RunConfig& config) {
   if (outcome.earnings.empty() || !several) {
     return "";
   }
-  store::TextTable table;
+  TextTable table;
   table.columns = {{"model"},         {"operator"},       {"calls", true}, {"correct", true},
                    {"dollars", true}, {"device s", true}, {"gain", true}};
   std::map<std::string, search::Earnings> of_models;
@@ -122,8 +121,8 @@ std::string earnings_table(const RunOutcome& outcome, const RunConfig& config) {
     earned.op = "all";
     table.rows.push_back(earnings_row(earned));
   }
-  store::remove_empty_columns(table);
-  return store::to_aligned_text(table, 0) + "\n";
+  remove_empty_columns(table);
+  return to_aligned_text(table, 0) + "\n";
 }
 
 std::string run_summary(const RunOutcome& outcome, const RunConfig& config, const std::string& run,

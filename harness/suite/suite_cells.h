@@ -1,7 +1,7 @@
 // Texts of the cells in the tables of a suite. For .cpp files.
 #pragma once
 
-#include "store/number_text.h"
+#include "harness/report/number_text.h"
 
 #include <string>
 
@@ -17,12 +17,12 @@ inline std::string share_text(const nlohmann::json& share) {
 
 /// A speedup; null: "-".
 inline std::string times_text(const nlohmann::json& speedup) {
-  return speedup.is_null() ? "-" : store::number_text(speedup.get<double>()) + "x";
+  return speedup.is_null() ? "-" : number_text(speedup.get<double>()) + "x";
 }
 
 /// US dollars.
 inline std::string cost_text(const nlohmann::json& dollars) {
-  return dollars.is_null() ? "unknown" : store::dollars_text(dollars.get<double>());
+  return dollars.is_null() ? "unknown" : dollars_text(dollars.get<double>());
 }
 
 } // namespace winnow::harness

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "base/fields.h"
+
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -17,24 +19,10 @@
 
 #include <nlohmann/json.hpp>
 
-// JSON without loss for plain structs. A struct lists its fields once, for writing and reading:
-//
-//   WINNOW_JSON_FIELDS(Bounds, low, high)
-//
-// stands in the namespace of the struct: in the .cpp file that uses it, or in a header if several
-// files do. It does not compile if a field is missing.
+// JSON without loss for plain structs with a list of fields (base/fields.h).
 // Reading throws Error, with the path of the value, for a missing or unknown key and for a value of
 // another type or out of range. 64-bit numbers without a sign are decimal text, because many
 // readers of JSON lose the digits after 2^53. Text that is not UTF-8 becomes {"hex": "c3..."}.
-
-#define WINNOW_JSON_FIELD(name) io.field(#name, listed_struct.name);
-#define WINNOW_JSON_FIELDS(Type, ...)                                                              \
-  template <typename Io, typename Value>                                                           \
-  requires std::same_as<std::remove_const_t<Value>, Type>                                          \
-  void list_fields(Io& io, Value& listed_struct) {                                                 \
-    { [[maybe_unused]] auto& [__VA_ARGS__] = listed_struct; }                                      \
-    NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(WINNOW_JSON_FIELD, __VA_ARGS__))                      \
-  }
 
 namespace winnow::tasks {
 
@@ -129,7 +117,7 @@ private:
 
   const nlohmann::json& json_;
   std::string path_;
-  std::vector<std::string_view> read_; // literals of WINNOW_JSON_FIELDS
+  std::vector<std::string_view> read_; // literals of WINNOW_FIELDS
 };
 
 template <typename T> inline constexpr bool kIsOptional = false;

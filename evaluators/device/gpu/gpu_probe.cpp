@@ -5,13 +5,13 @@
 
 namespace winnow {
 
-WINNOW_JSON_FIELDS(Availability, ok, detail, why, remedy)
+WINNOW_FIELDS(Availability, ok, detail, why, remedy)
 
 } // namespace winnow
 
 namespace winnow::evaluators {
 
-WINNOW_JSON_FIELDS(GpuProbe, ordinal, name, uuid, pci_bus_id, driver, facts, availability)
+WINNOW_FIELDS(GpuProbe, ordinal, name, uuid, pci_bus_id, driver, facts, availability)
 
 void to_json(nlohmann::json& json, const GpuProbe& probe) {
   json = tasks::write_json(probe);

@@ -5,9 +5,9 @@
 
 namespace winnow::evaluators {
 
-WINNOW_JSON_FIELDS(Toolchain, compiler, linker, libm, libgcc, clang, version)
-WINNOW_JSON_FIELDS(CompileJob, request, toolchain, headers, precompiled, directory, timeout,
-                   memory_bytes)
+WINNOW_FIELDS(Toolchain, compiler, linker, libm, libgcc, clang, version)
+WINNOW_FIELDS(CompileJob, request, toolchain, headers, precompiled, directory, timeout,
+              memory_bytes)
 
 std::string encode(const CompileJob& job) {
   return tasks::json_text(job);

@@ -4,9 +4,9 @@
 
 namespace winnow::evaluators {
 
-WINNOW_JSON_FIELDS(GpuToolchain, kind, version, prelude, library, builtins, include_directories,
-                   readable)
-WINNOW_JSON_FIELDS(GpuCompileJob, request, toolchain, architecture, headers)
+WINNOW_FIELDS(GpuToolchain, kind, version, prelude, library, builtins, include_directories,
+              readable)
+WINNOW_FIELDS(GpuCompileJob, request, toolchain, architecture, headers)
 
 void to_json(nlohmann::json& json, const GpuToolchain& toolchain) {
   json = tasks::write_json(toolchain);

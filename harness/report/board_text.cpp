@@ -1,8 +1,9 @@
-#include "store/board_text.h"
+#include "harness/report/board_text.h"
 
 #include "base/text.h"
-#include "store/json_table.h"
-#include "store/number_text.h"
+#include "base/text/minute_text.h"
+#include "harness/report/json_table.h"
+#include "harness/report/number_text.h"
 
 #include <algorithm>
 #include <iterator>
@@ -11,15 +12,15 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-namespace winnow::store {
+namespace winnow::harness {
 namespace {
 
 using nlohmann::json;
-using Group = std::span<const json>; ///< the rows of one board
+using BoardGroup = std::span<const json>; ///< the rows of one board
 
 constexpr std::size_t kShortDigest = 8;
 constexpr std::size_t kMaxStandingBytes = 240;
-constexpr std::size_t kIndent = 2;
+constexpr std::size_t kBoardIndent = 2;
 constexpr const char* kNobodyYet = "No candidate is correct and timed yet.\n";
 constexpr const char* kAsBaseline =
     "as fast as baseline.cu (the median ratio of launches side by side)";
@@ -55,7 +56,7 @@ std::string duration_text(const json& value) {
 }
 
 /// The rank, with "=" if several kernels share it: "=2".
-std::string rank_text(const json& row) {
+std::string board_rank_text(const json& row) {
   return row.at("rank").is_null() ? "-"
                                   : (row.at("tied") == true ? "=" : "") + text_at(row, "rank");
 }
@@ -70,7 +71,7 @@ std::string short_number(double value) {
   return fmt::format("{:.{}f}", value, value < 10 ? 2 : value < 100 ? 1 : 0);
 }
 
-std::string bounds_text(const json& row) {
+std::string speedup_bounds_text(const json& row) {
   const tasks::Bounds bounds = bounds_at(row, "speedup");
   return bounds.known() ? short_number(bounds.low) + "-" + short_number(bounds.high) : "";
 }
@@ -101,16 +102,16 @@ constexpr bool kMayGo = true, kInTitle = true;
 
 const std::vector<BoardColumn>& board_columns() {
   static const std::vector<BoardColumn> columns{
-      {{{"rank", kRight}, "", rank_text}},
+      {{{"rank", kRight}, "", board_rank_text}},
       {{{"speedup", kRight}, "speedup", times_text}},
-      {{{"95 %", kRight}, "", bounds_text}},
+      {{{"95 %", kRight}, "", speedup_bounds_text}},
       {{{"held-out", kRight}, "held_out_speedup", times_text}},
       {{{"time", kRight}, "score_ns", duration_text}},
       {{{"candidate", kRight}, "candidate_id"}},
       {{{"file", kLeft, kMayGo},
         "digest",
         [](const json& digest) { return digest.get<std::string>().substr(0, kShortDigest); }}},
-      {{{"by"}, "", author_at}, kInTitle},
+      {{{"by"}, "author"}, kInTitle},
       {{{"parameters"}, "", parameters_at}},
       {{{"isolation", kLeft, kMayGo}, "isolation"}, kInTitle},
       {{{"evaluated", kLeft, kMayGo},
@@ -134,7 +135,7 @@ struct Board {
 };
 
 /// Adds a column, unless all cells are empty or the title has the shared value.
-void add_column(Board& board, const BoardColumn& column, Group rows) {
+void add_column(Board& board, const BoardColumn& column, BoardGroup rows) {
   std::vector<std::string> cells;
   std::transform(rows.begin(), rows.end(), std::back_inserter(cells),
                  [&](const json& row) { return cell_of(column.cells, row); });
@@ -153,7 +154,7 @@ void add_column(Board& board, const BoardColumn& column, Group rows) {
   }
 }
 
-Board board_of(Group rows) {
+Board board_of(BoardGroup rows) {
   Board board;
   board.table.rows.resize(rows.size());
   for (const BoardColumn& column : board_columns()) {
@@ -195,8 +196,8 @@ std::string speedup_note(const json& rows) {
                          : fmt::format("{}, or where a board says so {}", kAsBaseline, kAsEager));
 }
 
-std::vector<Group> groups_of(const json& rows) {
-  std::vector<Group> groups;
+std::vector<BoardGroup> groups_of(const json& rows) {
+  std::vector<BoardGroup> groups;
   for (auto first = rows.begin(); first != rows.end();) {
     const auto last = std::find_if_not(first, rows.end(),
                                        [&](const json& row) { return same_group(row, *first); });
@@ -207,8 +208,8 @@ std::vector<Group> groups_of(const json& rows) {
 }
 
 /// The revision and evaluator of a group, if other groups have the same task and device.
-std::string group_note(const std::vector<Group>& groups, const json& row) {
-  const bool alone = std::all_of(groups.begin(), groups.end(), [&](const Group& group) {
+std::string group_note(const std::vector<BoardGroup>& groups, const json& row) {
+  const bool alone = std::all_of(groups.begin(), groups.end(), [&](const BoardGroup& group) {
     const json& other = group.front();
     return !same_fields(other, row, {"task", "device", "device_name"}) || same_group(other, row);
   });
@@ -219,7 +220,7 @@ std::string group_note(const std::vector<Group>& groups, const json& row) {
 }
 
 /// "torch.compile 2.9.1: 1.30x the time of baseline.cu, over 2 shapes"
-std::string standing_text(const json& standing) {
+std::string baseline_text(const json& standing) {
   const std::string version = text_at(standing, "version");
   const std::string name = text_at(standing, "name") + (version.empty() ? "" : " ") + version;
   const double time = number_at(standing, "relative_time");
@@ -241,27 +242,27 @@ public:
 
   std::string heading(const std::string& text) const {
     return markdown_ ? "## " + markdown_text(text) + "\n\n"
-                     : wrap_line(text, columns_, kIndent) + "\n";
+                     : wrap_line(text, columns_, kBoardIndent) + "\n";
   }
   std::string below(const std::string& text) const {
-    const std::string indent(kIndent, ' ');
+    const std::string indent(kBoardIndent, ' ');
     return markdown_ ? markdown_text(text) + "\n\n"
-                     : wrap_line(indent + text, columns_, kIndent) + "\n";
+                     : wrap_line(indent + text, columns_, kBoardIndent) + "\n";
   }
   std::string table(const TextTable& table) const {
-    return markdown_ ? to_markdown(table) : to_aligned_text(table, kIndent, columns_);
+    return markdown_ ? to_markdown(table) : to_aligned_text(table, kBoardIndent, columns_);
   }
   std::string item(const std::string& text) const {
-    const std::string begin = markdown_ ? "- " : std::string(kIndent, ' ');
+    const std::string begin = markdown_ ? "- " : std::string(kBoardIndent, ' ');
     return wrap_line(begin + (markdown_ ? markdown_text(text) : text), markdown_ ? 0 : columns_,
-                     2 * kIndent) +
+                     2 * kBoardIndent) +
            "\n";
   }
   /// A line that a person copies, so it is not wrapped.
   std::string command(const std::string& text) const {
     const bool as_code = markdown_ && text.find('`') == std::string::npos;
     const std::string shown = on_one_line(text);
-    return std::string(2 * kIndent, ' ') +
+    return std::string(2 * kBoardIndent, ' ') +
            (as_code     ? "`" + shown + "`"
             : markdown_ ? markdown_text(shown)
                         : shown) +
@@ -292,7 +293,7 @@ bool is_left_out_of(const json& kernel, const json& row) {
 }
 
 /// Kernels of the task and the device that no board has.
-std::string left_out_text(const json& first, const json& board, const Lines& lines) {
+std::string left_out_items(const json& first, const json& board, const Lines& lines) {
   std::string text;
   std::int64_t shown = 0, all = 0;
   for (const json& kernel : board.at("not_ranked")) {
@@ -322,7 +323,7 @@ std::string boards_without_ranks(const json& board, const Lines& lines, Format f
     last = &kernel;
     text += "\n" + lines.heading(group_heading(kernel) + ": no kernel has a rank");
     text += note_text(kernel, lines);
-    text += left_out_text(kernel, board, lines) + (format == Format::Markdown ? "\n" : "");
+    text += left_out_items(kernel, board, lines) + (format == Format::Markdown ? "\n" : "");
   }
   return text;
 }
@@ -330,7 +331,7 @@ std::string boards_without_ranks(const json& board, const Lines& lines, Format f
 /// A list item for each kernel without a rank, for each answer of the board, for each library or
 /// framework that was measured, and one for the GPUs if they are several.
 std::string facts_text(const json& row, const json& board, const Lines& lines, Format format) {
-  std::string text = left_out_text(row, board, lines);
+  std::string text = left_out_items(row, board, lines);
   for (const json& summary : board.at("summaries")) {
     for (const json& said : is_of_board(summary, row) ? summary.at("answers") : json::array()) {
       text += lines.item(text_at(said, "question") + ": " + on_one_line(text_at(said, "answer")));
@@ -338,7 +339,7 @@ std::string facts_text(const json& row, const json& board, const Lines& lines, F
     }
   }
   for (const json& standing : board.at("baselines")) {
-    text += is_of_board(standing, row) ? lines.item(standing_text(standing)) : "";
+    text += is_of_board(standing, row) ? lines.item(baseline_text(standing)) : "";
   }
   for (const json& spread : board.at("gpu_spreads")) {
     text += is_of_board(spread, row) ? lines.item(text_at(spread, "note") + kGpuNote) : "";
@@ -355,8 +356,8 @@ std::string board_text(const json& board, Format format, std::size_t columns) {
     return kNobodyYet + boards_without_ranks(board, lines, format);
   }
   std::string text;
-  const std::vector<Group> groups = groups_of(rows);
-  for (const Group& group : groups) {
+  const std::vector<BoardGroup> groups = groups_of(rows);
+  for (const BoardGroup& group : groups) {
     const json& first = group.front();
     const Board shown = board_of(group);
     text += text.empty() ? "" : "\n";
@@ -376,4 +377,4 @@ std::string board_text(const json& board, Format format, std::size_t columns) {
   return text + lines.footnote(speedup_note(rows) + kFootnote + (sat ? kFinalFootnote : ""));
 }
 
-} // namespace winnow::store
+} // namespace winnow::harness

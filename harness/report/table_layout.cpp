@@ -1,4 +1,4 @@
-#include "store/table_layout.h"
+#include "harness/report/table_layout.h"
 
 #include "base/text.h"
 
@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <numeric>
 
-namespace winnow::store {
+namespace winnow::harness {
 namespace {
 
 constexpr std::size_t kLeastWord = 6; // a word is not cut shorter than this
@@ -158,4 +158,4 @@ std::vector<TextTable> split_table(const TextTable& table, std::size_t room) {
   return parts;
 }
 
-} // namespace winnow::store
+} // namespace winnow::harness

@@ -1,8 +1,10 @@
 #include "base/text.h"
-#include "store/export.h"
+#include "harness/report/board_report.h"
+#include "harness/report/text_table.h"
+#include "store/board/board.h"
+#include "store/candidate_record.h"
 #include "store/leaderboard_format.h"
 #include "store/test_store.h"
-#include "store/text_table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,6 +13,14 @@
 namespace winnow::store {
 namespace {
 
+using harness::export_run;
+using harness::Format;
+using harness::format_leaderboard;
+using harness::markdown_text;
+using harness::TextTable;
+using harness::to_aligned_text;
+using harness::to_csv;
+using harness::to_markdown;
 using nlohmann::json;
 using testing::correct_evaluation;
 using ::testing::HasSubstr;
@@ -26,10 +36,10 @@ LeaderboardRow sample_row() {
   row.device = "cpu";
   row.device_name = "Test CPU";
   row.rank = 1;
-  row.candidate = 12;
-  row.evaluation = 34;
-  row.run = 1;
-  row.run_name = "first";
+  row.candidate_id = 12;
+  row.evaluation_id = 34;
+  row.run_id = 1;
+  row.run = "first";
   row.origin = "model";
   row.model = row.author = "modèle";
   row.parameters = R"({"BLOCK":128,"VEC":4})";
@@ -273,7 +283,7 @@ TEST(FormatLeaderboard, TheIntervalStandsBesideTheSpeedupWhereOneIsKnown) {
 TEST(FormatLeaderboard, ASharedRankIsMarked) {
   LeaderboardRow tied = sample_row();
   tied.rank = 2;
-  tied.is_tied = true;
+  tied.tied = true;
   EXPECT_THAT(format_leaderboard({sample_row(), tied}, Format::Table),
               HasSubstr("\n    =2    2.35x"));
   EXPECT_THAT(format_leaderboard({tied}, Format::Markdown), HasSubstr("| =2 | 2.35x |"));
@@ -301,13 +311,132 @@ TEST(FormatLeaderboard, SaysWhyARowHasNoRank) {
   EXPECT_EQ(row["unranked"], "evaluator 6");
 }
 
+TEST(Leaderboard, ShowsBaselinesUnderTheirGroup) {
+  const LeaderboardRow row = sample_row();
+  BaselineStanding eager{"baseline.cu",
+                         row.task,
+                         row.task_digest,
+                         row.device,
+                         row.device_name,
+                         row.evaluator_version,
+                         "torch eager",
+                         "2.9.1",
+                         1.3,
+                         1,
+                         true,
+                         ""};
+  BaselineStanding compiled = eager;
+  compiled.name = "torch.compile";
+  compiled.relative_time = 0;
+  compiled.note = "no time at search/0";
+  const BoardFacts facts{{eager, compiled}, {}, {}, {}};
+  EXPECT_THAT(format_leaderboard({row}, Format::Table, facts),
+              HasSubstr("\n  torch eager 2.9.1: 1.3x the time of baseline.cu, over 1 shape\n"
+                        "  torch.compile 2.9.1: not compared with baseline.cu: no time at "
+                        "search/0\n"));
+  EXPECT_THAT(format_leaderboard({row}, Format::Markdown, facts),
+              HasSubstr("\n\n- torch eager 2.9.1: 1.3x the time of baseline.cu"));
+}
+
+TEST(Leaderboard, ShowsTheCostOfAReply) {
+  LeaderboardRow paid = sample_row();
+  paid.dollars = 0.5;
+  EXPECT_THAT(format_leaderboard({paid}, Format::Table), HasSubstr("$0.5000"));
+}
+
+struct RevisedStore : TestStore {
+  RowId add_to(const std::string& digest, const std::string& text, bool promoted = true) {
+    tasks::Task revised = testing::sample_task();
+    revised.digest = digest;
+    CandidateRow row;
+    row.origin = "baseline";
+    row.text = text;
+    const RowId id = store.add_candidate(run, store.add_task(revised), row);
+    tasks::Evaluation evaluation = correct_evaluation(2);
+    evaluation.promoted = promoted;
+    store.add_evaluations(id, {evaluation});
+    return id;
+  }
+  std::string text(Format format) const {
+    const auto rows = store.leaderboard({});
+    return format_leaderboard(rows, format, board_facts(store, {}, rows), 0);
+  }
+};
+
+constexpr const char* kOld = "old: the task has changed; its newest revision in this store is ";
+
+TEST(Leaderboard, ABoardOfAnOldRevisionSaysSoEverywhereInTheSameWords) {
+  RevisedStore t;
+  t.add_to("0123456789", "1");
+  EXPECT_THAT(t.text(Format::Json), ::testing::Not(HasSubstr(kOld)));
+  const RowId newer = t.add_to("abcdef0123456", "2");
+  const std::string note = kOld + std::string("abcdef01");
+  for (const Format format : {Format::Table, Format::Markdown, Format::Json, Format::Csv}) {
+    EXPECT_THAT(t.text(format), HasSubstr(note));
+  }
+  EXPECT_THAT(board_page(t.store, {}), HasSubstr(note));
+  EXPECT_EQ(t.store.candidate_record(newer - 1).task_note, note);
+  for (const LeaderboardRow& row : t.store.leaderboard({})) {
+    EXPECT_EQ(row.task_note, row.task_digest == "0123456789" ? note : "");
+  }
+  t.add_to("0123456789", "3"); // the user has gone back
+  EXPECT_THAT(t.text(Format::Table), HasSubstr(kOld + std::string("01234567")));
+}
+
+TEST(Leaderboard, AnOldRevisionWithoutARankSaysSoToo) {
+  RevisedStore t;
+  t.add_to("0123456789", "1", false);
+  t.add_to("abcdef0123456", "2", false);
+  EXPECT_THAT(t.text(Format::Table), HasSubstr(kOld));
+  EXPECT_THAT(t.text(Format::Json), HasSubstr(kOld));
+}
+
+// The evaluations say that b is faster. The final says that a is.
+TEST(Export, HasTheNumbersThatItsRanksRestOn) {
+  TestStore t;
+  t.add("x/0/0", "a", {correct_evaluation(2)});
+  t.add("x/0/1", "b", {correct_evaluation(8)});
+  tasks::SittingResult final;
+  final.device = "cpu";
+  final.device_name = "Test CPU, 2 cores";
+  final.evaluator_version = 7;
+  const auto before = t.store.leaderboard({});
+  for (const int place : {1, 2}) { // in the order of the final
+    tasks::SittingRow& row = final.rows.emplace_back();
+    row.kernel = before.at(static_cast<std::size_t>(2 - place)).kernel;
+    row.verdict = tasks::Verdict::Correct;
+    row.rank = place;
+    row.speedup = place == 1 ? 6 : 4;
+    row.speedup_bounds = {row.speedup * 0.5, row.speedup * 2};
+    row.score_ns = 5000 / row.speedup;
+  }
+  t.store.add_sitting(std::nullopt, t.task, final);
+  t.add("x/0/2", "late", {correct_evaluation(5)});
+  BaselineTiming timing;
+  timing.name = "torch eager";
+  timing.version = "2.9.1";
+  timing.device = "cpu";
+  timing.device_name = "Test CPU, 2 cores";
+  timing.shape_id = "search/0";
+  timing.median_ns = 201.5 * 1.3; // of correct_evaluation()
+  t.store.add_baseline_timings(t.task, {timing});
+  const std::string csv = export_run(t.store, {}, Format::Csv);
+  EXPECT_THAT(csv, HasSubstr(",1,false,,,6.0,3.0,12.0,"));
+  EXPECT_THAT(csv, HasSubstr(",not in the final,not in the final,5.0,"));
+  EXPECT_THAT(csv, Not(HasSubstr("torch eager")));
+  const std::string markdown = export_run(t.store, {}, Format::Markdown);
+  EXPECT_THAT(markdown, HasSubstr("| correct | 1 | 6.00x |"));
+  EXPECT_THAT(markdown, HasSubstr("| correct | 2 | 4.00x |"));
+  EXPECT_THAT(markdown, HasSubstr("torch eager 2.9.1: 1.3x"));
+}
+
 struct ExportedStore : TestStore {
   ExportedStore() {
     const json request = {{"messages", {{{"role", "user"}, {"content", "SECRET PROMPT"}}}}};
     const RowId call = store.begin_call(run, task, "a", "replay", "some-model", request);
     ModelCallRow outcome;
     outcome.status = "ok";
-    outcome.reply = "SECRET REPLY";
+    outcome.text = "SECRET REPLY";
     store.finish_call(call, outcome);
     best =
         add("a", "__global__ void best() {}\n```\nlooks like a fence\n", {correct_evaluation(2)});

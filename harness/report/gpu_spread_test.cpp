@@ -1,4 +1,4 @@
-#include "store/export.h"
+#include "harness/report/board_report.h"
 #include "store/test_store.h"
 
 #include <limits>
@@ -10,6 +10,9 @@
 namespace winnow::store {
 namespace {
 
+using harness::export_run;
+using harness::Format;
+using harness::format_leaderboard;
 using testing::correct_evaluation;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;

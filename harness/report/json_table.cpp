@@ -1,4 +1,4 @@
-#include "store/json_table.h"
+#include "harness/report/json_table.h"
 
 #include "base/json_dump.h"
 #include "tasks/json/json_number.h"
@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace winnow::store {
+namespace winnow::harness {
 
 using nlohmann::json;
 
@@ -42,26 +42,6 @@ std::string parameters_at(const json& document) {
   return choice.is_object() ? tasks::parameters_text(choice.get<tasks::ParameterChoice>()) : "";
 }
 
-std::string author_at(const json& document) {
-  return text_at(document, "author");
-}
-
-std::string minute_text(std::string time) {
-  constexpr std::size_t kMinutes = 16;
-  constexpr std::size_t kSeparator = 10;
-  if (time.size() > kMinutes && time[kSeparator] == 'T') {
-    time.resize(kMinutes);
-    time[kSeparator] = ' ';
-  }
-  return time;
-}
-
-void put_versus(json& document, std::string_view versus) {
-  if (versus != tasks::kVersusBaseline) {
-    document["speedup_versus"] = versus;
-  }
-}
-
 std::string versus_at(const json& document) {
   const std::string versus = text_at(document, "speedup_versus");
   return versus.empty() ? std::string(tasks::kVersusBaseline) : versus;
@@ -85,4 +65,4 @@ TextTable json_table(const json& rows, const std::vector<JsonColumn>& columns) {
   return table;
 }
 
-} // namespace winnow::store
+} // namespace winnow::harness

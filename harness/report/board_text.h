@@ -1,12 +1,12 @@
 #pragma once
 
-#include "store/export.h"
+#include "harness/report/board_report.h"
 
 #include <string>
 
 #include <nlohmann/json_fwd.hpp>
 
-namespace winnow::store {
+namespace winnow::harness {
 
 /// A heading, a table and an explanation of the columns for each group of rows. `board`: an object
 /// with the members "rows", "baselines", "gpu_spreads", "summaries" and "not_ranked" of a
@@ -17,4 +17,4 @@ std::string board_text(const nlohmann::json& board, Format format, std::size_t c
 /// The document of an export for reading: shortened digests, two decimals.
 std::string export_markdown(const nlohmann::json& document);
 
-} // namespace winnow::store
+} // namespace winnow::harness

@@ -1,14 +1,14 @@
 #include "base/text.h"
-#include "store/board_text.h"
-#include "store/json_table.h"
-#include "store/number_text.h"
+#include "harness/report/board_text.h"
+#include "harness/report/json_table.h"
+#include "harness/report/number_text.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-namespace winnow::store {
+namespace winnow::harness {
 namespace {
 
 using nlohmann::json;
@@ -83,7 +83,7 @@ std::string candidates_table(const json& candidates) {
                                              {{"task"}, "task"},
                                              {{"candidate", true}, "candidate_id"},
                                              {{"parent", true}, "parent_id"},
-                                             {{"by"}, "", author_at},
+                                             {{"by"}, "author"},
                                              {{"verdict"}, "verdict"},
                                              {{"rank", true}, "", place_text},
                                              {{"speedup", true}, "", placed_speedup_text},
@@ -109,7 +109,7 @@ std::string export_markdown(const json& document) {
     const json& id = candidate.at("candidate_id");
     if (std::any_of(board.begin(), board.end(),
                     [&](const json& row) { return row.at("candidate_id") == id; })) {
-      text += fmt::format("\n### Candidate {} ({})\n\n", id.get<RowId>(),
+      text += fmt::format("\n### Candidate {} ({})\n\n", id.get<store::RowId>(),
                           markdown_text(text_at(candidate, "task")));
       text += code_block(text_at(candidate, "kernel_file"));
     }
@@ -117,4 +117,4 @@ std::string export_markdown(const json& document) {
   return text;
 }
 
-} // namespace winnow::store
+} // namespace winnow::harness

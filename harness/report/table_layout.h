@@ -1,11 +1,11 @@
 #pragma once
 
-#include "store/text_table.h"
+#include "harness/report/text_table.h"
 
 #include <string>
 #include <vector>
 
-namespace winnow::store {
+namespace winnow::harness {
 
 constexpr std::size_t kBetweenColumns = 2;
 
@@ -23,4 +23,4 @@ Layout lay_out(TextTable table, std::size_t room);
 /// Splits a table that is too wide. Returns the table unchanged if it fits or must not be split.
 std::vector<TextTable> split_table(const TextTable& table, std::size_t room);
 
-} // namespace winnow::store
+} // namespace winnow::harness

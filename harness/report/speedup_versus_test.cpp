@@ -1,7 +1,7 @@
 // Boards and exports of a task without a baseline.cu say that speedups are against PyTorch eager.
 #include "base/files.h"
+#include "harness/report/board_report.h"
 #include "store/board/board.h"
-#include "store/export.h"
 #include "store/test_store.h"
 #include "tasks/parse/task_parse.h"
 #include "tasks/task/speedup_versus.h"
@@ -13,6 +13,9 @@
 namespace winnow::store {
 namespace {
 
+using harness::export_run;
+using harness::Format;
+using harness::format_leaderboard;
 using testing::correct_evaluation;
 using ::testing::HasSubstr;
 using ::testing::Not;

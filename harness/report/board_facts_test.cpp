@@ -1,7 +1,7 @@
 // What a board answers: in C++, as JSON and as text.
+#include "harness/report/board_report.h"
 #include "store/board/board.h"
 #include "store/board_facts.h"
-#include "store/export.h"
 #include "store/test_store.h"
 #include "tasks/known_limit.h"
 
@@ -14,6 +14,9 @@
 namespace winnow::store {
 namespace {
 
+using harness::export_run;
+using harness::Format;
+using harness::format_leaderboard;
 using nlohmann::json;
 using ::testing::AllOf;
 using testing::correct_evaluation;
@@ -31,8 +34,8 @@ struct FactsStore : TestStore {
     const RowId call = store.begin_call(run, task, key, "openai", "m", json::object());
     ModelCallRow reply;
     reply.status = "ok";
-    reply.reply = "a reply";
-    reply.prompt_tokens = 10;
+    reply.text = "a reply";
+    reply.usage.prompt_tokens = 10;
     reply.dollars = dollars;
     store.finish_call(call, reply);
     return add(key, text, {evaluation});
@@ -141,7 +144,7 @@ TEST(BoardFacts, KernelsThatShareTheFirstRankAreNamed) {
   const RowId first = t.add("a", "1", {wide});
   const RowId second = t.add("b", "2", {correct_evaluation(1.9)});
   const BoardSummary board = t.facts().summaries.at(0);
-  EXPECT_EQ(board.leader.candidate, first);
+  EXPECT_EQ(board.leader.candidate_id, first);
   EXPECT_THAT(board.tied, ElementsAre(second));
 }
 
@@ -156,10 +159,10 @@ TEST(BoardFacts, CorrectKernelsThatAreNotPromotedAreListedBelowTheRanks) {
   const RowId unmeasured = t.add("e", "5", {untimed});
   const BoardFacts facts = t.facts();
   ASSERT_THAT(facts.left_out, SizeIs(2));
-  EXPECT_EQ(facts.left_out[0].candidate, slow);
+  EXPECT_EQ(facts.left_out[0].candidate_id, slow);
   EXPECT_EQ(facts.left_out[0].speedup, 3);
   EXPECT_THAT(facts.left_out[0].reason, HasSubstr("slower"));
-  EXPECT_EQ(facts.left_out[1].candidate, unmeasured);
+  EXPECT_EQ(facts.left_out[1].candidate_id, unmeasured);
   EXPECT_EQ(facts.left_out[1].reason, "not timed");
   const std::string text = t.text(Format::Table);
   EXPECT_THAT(text, HasSubstr("not ranked: candidate 2 by model, 3.00x as fast as baseline.cu (no "

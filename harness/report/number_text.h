@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace winnow::store {
+namespace winnow::harness {
 
 /// A speedup or a share: two decimals; two digits of a small number, so that it never reads as 0.
 /// docs/numbers.md has the rules; the page for browsers writes numbers by the same ones.
@@ -16,4 +16,4 @@ std::string speedup_interval_text(const tasks::Bounds& bounds);
 /// "$0.0840"
 std::string dollars_text(double dollars);
 
-} // namespace winnow::store
+} // namespace winnow::harness

@@ -1,7 +1,7 @@
-#include "store/text_table.h"
+#include "harness/report/text_table.h"
 
 #include "base/text.h"
-#include "store/table_layout.h"
+#include "harness/report/table_layout.h"
 
 #include <algorithm>
 #include <cctype>
@@ -9,7 +9,7 @@
 #include <iterator>
 #include <limits>
 
-namespace winnow::store {
+namespace winnow::harness {
 namespace {
 
 /// Whether a spreadsheet would compute the cell, such as =cmd(). A number is none.
@@ -200,4 +200,4 @@ std::string to_markdown(const TextTable& table) {
   return text;
 }
 
-} // namespace winnow::store
+} // namespace winnow::harness

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace winnow::store {
+namespace winnow::harness {
 
 /// Rows of text under headings. Every row has one cell per column.
 struct TextTable {
@@ -48,4 +48,4 @@ std::string to_csv(const TextTable& table);
 /// A GitHub table. Cells are as markdown_text() writes them.
 std::string to_markdown(const TextTable& table);
 
-} // namespace winnow::store
+} // namespace winnow::harness

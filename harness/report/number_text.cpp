@@ -1,8 +1,8 @@
-#include "store/number_text.h"
+#include "harness/report/number_text.h"
 
 #include <fmt/format.h>
 
-namespace winnow::store {
+namespace winnow::harness {
 
 std::string number_text(double value) {
   constexpr double kSmall = 0.095;
@@ -21,4 +21,4 @@ std::string dollars_text(double dollars) {
   return fmt::format("${:.4f}", dollars);
 }
 
-} // namespace winnow::store
+} // namespace winnow::harness

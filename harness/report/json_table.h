@@ -1,6 +1,6 @@
 #pragma once
 
-#include "store/text_table.h"
+#include "harness/report/text_table.h"
 #include "tasks/result/evaluation.h"
 #include "tasks/task/speedup_versus.h"
 
@@ -11,7 +11,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-namespace winnow::store {
+namespace winnow::harness {
 
 /// The value at a path such as "launch/kernel" or "limiters/0"; null if there is none. The empty
 /// path is the document itself.
@@ -26,17 +26,7 @@ tasks::Bounds bounds_at(const nlohmann::json& document, const std::string& name,
                         const std::string& unit = "");
 /// "BLOCK=128 VEC=4" from the member "parameters"; empty for none.
 std::string parameters_at(const nlohmann::json& document);
-/// Who wrote the kernel, from the members "model", "origin" and "run". The kernels of a person are
-/// in a run with the person's name.
-std::string author_at(const nlohmann::json& document);
-
-/// "2026-11-20T09:44:26.123Z" as "2026-11-20 09:44".
-std::string minute_text(std::string time);
-
-/// Adds the member "speedup_versus" to a document with speedups, unless they are against
-/// baseline.cu.
-void put_versus(nlohmann::json& document, std::string_view versus);
-/// What the speedups of such a document are against.
+/// What the speedups of a document are against (store::put_versus()).
 std::string versus_at(const nlohmann::json& document);
 
 /// A column of a table that has a row for each object of a list.
@@ -49,4 +39,4 @@ struct JsonColumn {
 std::string cell_of(const JsonColumn& column, const nlohmann::json& row);
 TextTable json_table(const nlohmann::json& rows, const std::vector<JsonColumn>& columns);
 
-} // namespace winnow::store
+} // namespace winnow::harness
