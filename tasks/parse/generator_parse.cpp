@@ -216,21 +216,20 @@ void check_generator(const TomlReader& table, const TensorSpec& tensor, Generato
   }
 }
 
-double end_of_range(const TomlReader& table, std::string_view key, const JsonValue& item) {
+double end_of_range(const TomlReader& table, std::string_view key, const TomlReader& item) {
   constexpr double kMost = 1e300; // so that no difference of two ends is infinite
-  if ((item.kind != JsonValue::Kind::Integer && item.kind != JsonValue::Kind::Real) ||
-      !(std::abs(item.real) <= kMost)) {
-    table.fail_at(item.at, fmt::format("an end of '{}' is no number", table.full_name(key)),
-                  "a number");
+  const auto end = item.as_number();
+  if (!end || !(std::abs(*end) <= kMost)) {
+    item.fail({}, fmt::format("an end of '{}' is no number", table.full_name(key)), "a number");
   }
-  return item.real;
+  return *end;
 }
 
 NumberRange read_range(const TomlReader& table, std::string_view key) {
-  if (table.value(key, "a number or a range").kind != JsonValue::Kind::Array) {
+  if (!table.value(key, "a number or a range").is_list()) {
     return table.number(key);
   }
-  const std::vector<JsonValue>& ends = table.list(key, "two numbers");
+  const std::vector<TomlReader> ends = table.list(key, "two numbers");
   const bool is_pair = ends.size() == 2;
   const NumberRange range =
       is_pair ? NumberRange(end_of_range(table, key, ends[0]), end_of_range(table, key, ends[1]))
