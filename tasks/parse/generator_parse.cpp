@@ -120,20 +120,6 @@ void take_octaves(const TomlReader& table, GeneratorSpec& spec) {
   spec.b = {double(std::ilogb(spec.b.low)), double(std::ilogb(spec.b.high))};
 }
 
-double smallest_normal(DType dtype) {
-  switch (dtype) {
-  case DType::F64:
-    return 0x1p-1022;
-  case DType::F16:
-  case DType::F8E5M2:
-    return 0x1p-14;
-  case DType::F8E4M3:
-    return 0x1p-6;
-  default: // f32, bf16
-    return 0x1p-126;
-  }
-}
-
 void check_share(const TomlReader& table, std::string_view key, const NumberRange& share) {
   if (share.low < 0 || share.high > 1) {
     table.fail(key, fmt::format("{} = {}", key, text_of(share)), "0 to 1");

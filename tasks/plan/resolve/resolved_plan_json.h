@@ -7,7 +7,7 @@ namespace winnow::tasks {
 
 // The lossless JSON of resolved plans, for the worker protocol.
 
-template <> inline constexpr EnumRange kEnumRange<DType>{DType::F32, DType::I4X2};
+template <> inline constexpr EnumRange kEnumRange<DType>{DType::F32, kLastDType};
 
 template <> struct JsonForm<ResolvedPlan> {
   static nlohmann::json write(const ResolvedPlan& plan);
