@@ -35,19 +35,11 @@ using core::Bits64; // of the rows
 TASKS_DTYPES(TASKS_LOOPS)
 #undef TASKS_LOOPS
 
+// clang-format off
 #define TASKS_ROW(name, number, Codec, text, device_type, header, torch, map)                      \
-  DTypeRow{DType::name,                                                                            \
-           #name,                                                                                  \
-           text,                                                                                   \
-           device_type,                                                                            \
-           header,                                                                                 \
-           torch,                                                                                  \
-           #map,                                                                                   \
-           sizeof(core::Codec::Bits),                                                              \
-           core::Codec::kMantissaBits,                                                             \
-           core::Codec::kBias,                                                                     \
-           load_##name,                                                                            \
-           store_##name},
+  DTypeRow{DType::name, #name, text, device_type, header, torch, #map, sizeof(core::Codec::Bits),  \
+           core::Codec::kMantissaBits, core::Codec::kBias, load_##name, store_##name},
+// clang-format on
 constexpr std::array kRows{TASKS_DTYPES(TASKS_ROW)};
 #undef TASKS_ROW
 

@@ -43,7 +43,7 @@ WINNOW_JSON_FIELDS(SittingResult, device, device_name, device_uuid, driver, work
                    rows)
 
 template <> struct JsonForm<Evaluation> {
-  static nlohmann::json write(const Evaluation& evaluation);
+  static void append(std::string& out, const Evaluation& evaluation);
   /// Throws Error with the path of the first value that is wrong.
   static void read(const nlohmann::json& json, const std::string& path, Evaluation& evaluation);
 };

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tasks/json/json_text.h"
+#include "tasks/json/json_fields.h"
 #include "tasks/plan/resolve/plan_resolve.h"
 
 namespace winnow::tasks {
@@ -10,8 +10,7 @@ namespace winnow::tasks {
 template <> inline constexpr EnumRange kEnumRange<DType>{DType::F32, kLastDType};
 
 template <> struct JsonForm<ResolvedPlan> {
-  static nlohmann::json write(const ResolvedPlan& plan);
-  static void append(std::string& out, const ResolvedPlan& plan); ///< the text of write()
+  static void append(std::string& out, const ResolvedPlan& plan);
   /// Throws Error with the path of the first value that is wrong.
   static void read(const nlohmann::json& json, const std::string& path, ResolvedPlan& plan);
 };
