@@ -6,7 +6,7 @@
 #include "base/recent.h"
 #include "base/secrets.h"
 #include "base/text.h"
-#include "base/text/toml.h"
+#include "base/text/toml_reader.h"
 
 #include <chrono>
 #include <cstdlib>
@@ -80,10 +80,10 @@ TEST(Text, FindsInvalidUtf8) {
 }
 
 TEST(Toml, SaysWhereAFileIsNotToml) {
-  EXPECT_EQ(parse_toml("a = 1", "x.toml").find("a")->integer, 1);
+  EXPECT_EQ(TomlReader::parse("a = 1", "x.toml").integer("a"), 1);
   const auto message = [](std::string_view text) -> std::string {
     try {
-      parse_toml(text, "x.toml");
+      TomlReader::parse(text, "x.toml");
     } catch (const UsageError& error) {
       return error.what();
     }
@@ -114,7 +114,7 @@ TEST(Text, IsShortenedBetweenWords) {
 
 TEST(Toml, SaysWhereAnAssertionOfItsParserFails) {
   try {
-    parse_toml("a = 1\n[table]\n  [?]\nb = 2\n", "file.toml");
+    TomlReader::parse("a = 1\n[table]\n  [?]\nb = 2\n", "file.toml");
     FAIL() << "accepted";
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(), StartsWith("file.toml:3:4: not valid TOML: expected "));
@@ -243,7 +243,7 @@ TEST(Files, KeepTextsForTheirOwner) {
 
 std::string refusal_of_toml(const std::string& text) {
   try {
-    parse_toml(text, "f.toml");
+    TomlReader::parse(text, "f.toml");
   } catch (const UsageError& error) {
     return error.what();
   }

@@ -60,8 +60,8 @@ constexpr EnumRange kEnumRange<evaluators::Depth>{static_cast<int>(evaluators::D
 constexpr const char* kCpuBaseline = "cpu_baseline";
 
 template <> struct JsonForm<std::shared_ptr<const Task>> {
-  static nlohmann::json write(const std::shared_ptr<const Task>& task) {
-    return task ? write_one(*task) : nlohmann::json();
+  static void append(std::string& out, const std::shared_ptr<const Task>& task) {
+    append_tree(out, task ? write_one(*task) : nlohmann::json());
   }
   static nlohmann::json write_one(const Task& task) {
     TaskTexts texts = task_texts(task);

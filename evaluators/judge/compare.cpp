@@ -175,13 +175,12 @@ std::vector<Part> scan_parts(std::int64_t total, const Part& empty, const Scan& 
 /// Adds what element_at() says about the elements [first, end), but reads them a block at a time.
 void add_errors(ErrorTotals& totals, const Comparison& comparison, const ErrorLimits& limits,
                 std::size_t first, std::size_t end) {
-  constexpr std::size_t kBlock = 256;
   const std::size_t size = tasks::size_bytes(comparison.dtype);
   const std::span<const double> magnitude =
       comparison.magnitude.empty() ? comparison.expected : comparison.magnitude;
-  std::array<double, kBlock> got{};
+  std::array<double, tasks::kElementsAtOnce> got{};
   for (std::size_t count = 0; first < end; first += count) {
-    count = std::min(kBlock, end - first);
+    count = std::min(tasks::kElementsAtOnce, end - first);
     tasks::convert_elements(comparison.dtype, comparison.got.data() + first * size,
                             tasks::DType::F64, std::as_writable_bytes(std::span(got)).data(),
                             count);

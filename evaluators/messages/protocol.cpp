@@ -2,7 +2,6 @@
 
 #include "base/json_dump.h"
 #include "base/text.h"
-#include "tasks/json/json_text.h"
 #include "tasks/result/evaluation_codec.h"
 
 #include <array>
@@ -19,7 +18,7 @@ inline constexpr EnumRange kEnumRange<profiling::CounterSet>{profiling::CounterS
 
 /// Types that reports print in a JSON form of their own.
 template <typename T> struct ReportForm {
-  static nlohmann::json write(const T& value) { return value; }
+  static void append(std::string& out, const T& value) { append_tree(out, value); }
   static void read(const nlohmann::json& json, const std::string& /*path*/, T& value) {
     json.get_to(value);
   }

@@ -4,6 +4,7 @@
 #include "base/parallel.h"
 #include "evaluators/device/cpu/cpu_device.h"
 #include "evaluators/evaluation/reference_check.h"
+#include "tasks/inputs/input_generator.h"
 
 #include <utility>
 

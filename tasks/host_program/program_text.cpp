@@ -8,6 +8,7 @@
 #include "tasks/inputs/input_generator.h"
 #include "tasks/plan/tuning/parameter_choices.h"
 #include "tasks/reference/narrowing.h"
+#include "tasks/task/generator_text.h"
 
 #include <algorithm>
 #include <array>
@@ -132,14 +133,6 @@ std::string undefined_names(const KernelFile& file) {
   return text;
 }
 
-const char* kind_name(GeneratorSpec::Kind kind) {
-  constexpr std::array kNames{"Normal",  "Uniform",     "HeavyTail",  "SmallIntegers",
-                              "Index",   "Constant",    "LogUniform", "Sparse",
-                              "Ties",    "Permutation", "OneHot",     "Denormal",
-                              "Special", "Reference",   "CsrRows",    "CsrColumns"};
-  return kNames.at(static_cast<std::size_t>(kind));
-}
-
 std::string range_text(const NumberRange& range) {
   return range.varies()
              ? fmt::format("{{{}, {}}}", real_literal(range.low), real_literal(range.high))
@@ -153,8 +146,8 @@ std::string generator_text(const TensorSpec& tensor, const Shape& shape) {
   const GeneratorSpec spec = generator_at(tensor, shape);
   return fmt::format("{{winnow::tasks::GeneratorSpec::Kind::{}, {}, {}, {{{}ULL, {}ULL, {}ULL}}, "
                      "{}}}",
-                     kind_name(spec.kind), range_text(spec.a), range_text(spec.b), spec.csr.rows,
-                     spec.csr.columns, spec.csr.pointers_hash, range_text(spec.c));
+                     row_of(spec.kind).enumerator, range_text(spec.a), range_text(spec.b),
+                     spec.csr.rows, spec.csr.columns, spec.csr.pointers_hash, range_text(spec.c));
 }
 
 std::string limits_text(const Tolerance& tolerance, const TensorSpec& tensor, const Scope& scope) {

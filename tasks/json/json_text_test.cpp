@@ -1,4 +1,4 @@
-#include "tasks/json/json_text.h"
+#include "tasks/json/json_fields.h"
 
 #include <cmath>
 #include <limits>

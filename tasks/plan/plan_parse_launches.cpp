@@ -148,37 +148,12 @@ private:
     if (!reader_.is(json, Kind::Object, where)) {
       return result;
     }
-    const JsonValue* pick = json.find("pick");
-    if (pick == nullptr) {
-      reader_.check_keys(json, where, {"tensor", "at"});
-      if (const JsonValue* tensor = reader_.required(json, "tensor", where)) {
-        result.pick.push_back(reader_.buffer_name(*tensor));
-      }
-    } else {
-      reader_.check_keys(json, where, {"pick", "by", "at"});
-      add_pick(*pick, result);
-      if (const JsonValue* by = reader_.required(json, "by", "a \"pick\"")) {
-        result.by = reader_.expression(*by, "\"by\"");
-      }
-    }
-    result.offset = reader_.optional_expression(json, "at");
+    using Keys = std::vector<std::string>;
+    reader_.check_keys(json, where,
+                       json.find("pick") == nullptr ? Keys{"tensor", "at"}
+                                                    : Keys{"pick", "by", "at"});
+    reader_.read_buffer(json, where, true, result);
     return result;
-  }
-
-  void add_pick(const JsonValue& pick, BufferReference& result) {
-    if (!reader_.is(pick, Kind::Array, "\"pick\"")) {
-      return;
-    }
-    if (pick.items.empty()) {
-      reader_.fail(pick.at, "\"pick\" is empty", "at least one tensor, scratch buffer or null");
-    }
-    for (const JsonValue& item : pick.items) {
-      if (item.kind == Kind::Null) {
-        result.pick.emplace_back(std::nullopt);
-      } else {
-        result.pick.emplace_back(reader_.buffer_name(item));
-      }
-    }
   }
 
   Fill fill(const JsonValue& json) {

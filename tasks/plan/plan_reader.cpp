@@ -191,4 +191,26 @@ std::string PlanReader::buffer_name(const JsonValue& json) {
   return json.text;
 }
 
+void PlanReader::read_buffer(const JsonValue& json, const std::string& where, bool may_be_null,
+                             BufferReference& buffer) {
+  buffer.offset = optional_expression(json, "at");
+  const JsonValue* pick = json.find("pick");
+  if (pick == nullptr) {
+    if (const JsonValue* tensor = required(json, "tensor", where)) {
+      buffer.pick.push_back(buffer_name(*tensor));
+    }
+    return;
+  }
+  if (is(*pick, Kind::Array, "\"pick\"") && pick->items.empty()) {
+    fail(pick->at, "\"pick\" is empty", "at least one tensor or scratch buffer");
+  }
+  for (const JsonValue& item : pick->items) {
+    const bool is_null = may_be_null && item.kind == Kind::Null;
+    buffer.pick.push_back(is_null ? std::nullopt : std::optional(buffer_name(item)));
+  }
+  if (const JsonValue* by = required(json, "by", "a \"pick\"")) {
+    buffer.by = expression(*by, "\"by\"");
+  }
+}
+
 } // namespace winnow::tasks

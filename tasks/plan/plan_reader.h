@@ -59,6 +59,10 @@ public:
   DType dtype(const JsonValue& json);
   double fill_value(const JsonValue& json);
   std::string buffer_name(const JsonValue& json);
+  /// What "tensor", or "pick" and "by", and "at" of an object say. `may_be_null`: an item of
+  /// "pick".
+  void read_buffer(const JsonValue& json, const std::string& where, bool may_be_null,
+                   BufferReference& buffer);
 
 private:
   Expression parsed(const JsonValue& json, Allowed allowed);

@@ -2,8 +2,8 @@
 
 namespace winnow::tasks {
 
-nlohmann::json JsonForm<Evaluation>::write(const Evaluation& evaluation) {
-  return fields_json(evaluation);
+void JsonForm<Evaluation>::append(std::string& out, const Evaluation& evaluation) {
+  append_fields(out, evaluation);
 }
 
 void JsonForm<Evaluation>::read(const nlohmann::json& json, const std::string& path,

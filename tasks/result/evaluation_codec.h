@@ -17,7 +17,7 @@ inline constexpr EnumRange kEnumRange<FindingKind>{FindingKind::MutableGlobal,
                                                    FindingKind::LocalMemory};
 
 template <> struct JsonForm<Evaluation> {
-  static nlohmann::json write(const Evaluation& evaluation);
+  static void append(std::string& out, const Evaluation& evaluation);
   /// Throws Error with the path of the first value that is wrong.
   static void read(const nlohmann::json& json, const std::string& path, Evaluation& evaluation);
 };

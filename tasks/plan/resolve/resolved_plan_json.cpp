@@ -5,7 +5,9 @@ namespace winnow::tasks {
 /// Enumerators whose numbers have gaps.
 template <auto... kKnown> struct OneOfForm {
   using Enum = std::common_type_t<decltype(kKnown)...>;
-  static nlohmann::json write(Enum value) { return static_cast<int>(value); }
+  static void append(std::string& out, Enum value) {
+    append_number(out, std::int64_t{static_cast<int>(value)});
+  }
   static void read(const nlohmann::json& json, const std::string& path, Enum& value) {
     int number = 0;
     read_integer(json, path, number);
@@ -56,9 +58,6 @@ WINNOW_FIELDS(Buffer, name, kind, dtype, count, generator, is_static, once, keep
 WINNOW_FIELDS(ResolvedPlan, buffers, prepare, steps)
 
 template <> struct JsonForm<std::shared_ptr<const ResolvedTensorMap>> {
-  static nlohmann::json write(const std::shared_ptr<const ResolvedTensorMap>& map) {
-    return map == nullptr ? nlohmann::json() : write_json(*map);
-  }
   static void append(std::string& out, const std::shared_ptr<const ResolvedTensorMap>& map) {
     map == nullptr ? void(out += "null") : append_json(out, *map);
   }
@@ -79,7 +78,6 @@ template <> struct JsonForm<std::shared_ptr<const ResolvedTensorMap>> {
 };
 
 template <> struct JsonForm<ResolvedArgument> {
-  static nlohmann::json write(const ResolvedArgument& argument) { return fields_json(argument); }
   static void append(std::string& out, const ResolvedArgument& argument) {
     append_fields(out, argument);
   }
@@ -92,10 +90,6 @@ template <> struct JsonForm<ResolvedArgument> {
     }
   }
 };
-
-nlohmann::json JsonForm<ResolvedPlan>::write(const ResolvedPlan& plan) {
-  return fields_json(plan);
-}
 
 void JsonForm<ResolvedPlan>::append(std::string& out, const ResolvedPlan& plan) {
   append_fields(out, plan);

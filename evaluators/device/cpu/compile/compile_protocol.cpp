@@ -1,7 +1,7 @@
 #include "evaluators/device/cpu/compile/compile_protocol.h"
 
 #include "evaluators/device/compile/compile_request_json.h"
-#include "tasks/json/json_text.h"
+#include "tasks/json/json_fields.h"
 
 namespace winnow::evaluators {
 

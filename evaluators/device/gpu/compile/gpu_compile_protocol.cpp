@@ -1,6 +1,6 @@
 #include "evaluators/device/compile/compile_request_json.h"
 #include "evaluators/device/gpu/compile/gpu_compile_job.h"
-#include "tasks/json/json_text.h"
+#include "tasks/json/json_fields.h"
 
 namespace winnow::evaluators {
 
