@@ -1,7 +1,6 @@
 #pragma once
 
 #include "evaluators/device/device_fault.h"
-#include "evaluators/messages/error_model.h"
 #include "evaluators/messages/output_sample.h"
 #include "evaluators/messages/shared_plan.h"
 #include "profiling/counters/counter_report.h"
@@ -19,6 +18,15 @@
 #include <vector>
 
 namespace winnow::evaluators {
+
+/// A task's tolerance at one shape (docs/task.md).
+struct ErrorModel {
+  tasks::Precision accumulate = tasks::Precision::F32;
+  double multiple = 0;
+  double norm_multiple = 0;
+  double absolute = 0;
+  bool nan_allowed = false;
+};
 
 // Messages between the coordinator and its `_run` and `_judge` children: one JSON document per
 // line, on stdin and stdout. Tensor data travels through the arena, a shared memory file that every
