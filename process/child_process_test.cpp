@@ -1,6 +1,6 @@
 #include "base/error.h"
 #include "process/child_process.h"
-#include "process/test_pipe.h"
+#include "process/testing/test_pipe.h"
 
 #include <csignal>
 #include <thread>

@@ -149,6 +149,14 @@ std::optional<Counting> counting_from_string(std::string_view text) {
   return found == names.end() ? std::nullopt : std::optional(found->second);
 }
 
+std::chrono::milliseconds time_budget(const Protocol& protocol, std::string_view device_kind) {
+  constexpr std::chrono::milliseconds kCpu{150};
+  constexpr std::chrono::milliseconds kGpu{20}; // its clock is exact and it runs nothing else
+  return protocol.time_budget.count() > 0 ? protocol.time_budget
+         : device_kind == "cpu"           ? kCpu
+                                          : kGpu;
+}
+
 std::string_view to_string(Depth depth) {
   switch (depth) {
   case Depth::Full:

@@ -52,18 +52,6 @@ std::string each_vendor(const char* between, std::string (*text)(const GpuVendor
   return join(texts, between);
 }
 
-DeviceReport gpu_report(const GpuVendor& vendor, const GpuProbe& probe) {
-  DeviceReport report;
-  report.kind = vendor.kind;
-  report.id = probe.ordinal < 0 ? report.kind : fmt::format("{}:{}", vendor.kind, probe.ordinal);
-  report.name = probe.name;
-  report.uuid = probe.uuid;
-  report.driver = probe.driver;
-  report.availability = probe.availability;
-  report.facts = probe.facts;
-  return report;
-}
-
 // Reads the reports of the child process. If the child fails, each kind gets the reason.
 std::vector<DeviceReport> probe_gpus() {
   process::Command command;
@@ -76,19 +64,20 @@ std::vector<DeviceReport> probe_gpus() {
     const nlohmann::json found = nlohmann::json::parse(child.out);
     for (const GpuVendor* vendor : gpu_vendors()) {
       for (const nlohmann::json& probe : found.at(vendor->kind)) {
-        reports.push_back(gpu_report(*vendor, probe.get<GpuProbe>()));
+        reports.push_back(probe.get<DeviceReport>());
       }
     }
   } catch (const std::exception&) { // from nlohmann and from_json()
-    GpuProbe broken;
-    broken.availability =
-        Availability::no("the process that looks for GPUs " + describe(child),
-                         "run " + each_vendor(" or ", [](const GpuVendor& vendor) {
-                           return fmt::format("`{}`", vendor.status_program);
-                         }) + "; a driver that hangs needs a restart");
+    const std::string remedy = "run " +
+                               each_vendor(" or ",
+                                           [](const GpuVendor& vendor) {
+                                             return fmt::format("`{}`", vendor.status_program);
+                                           }) +
+                               "; a driver that hangs needs a restart";
     reports.clear();
     for (const GpuVendor* vendor : gpu_vendors()) {
-      reports.push_back(gpu_report(*vendor, broken));
+      reports.push_back(
+          no_device(vendor->kind, "the process that looks for GPUs " + describe(child), remedy));
     }
   }
   return reports;

@@ -1,13 +1,13 @@
 #pragma once
 
 #include "evaluators/device/device_fault.h"
-#include "evaluators/messages/error_model.h"
 #include "evaluators/messages/output_sample.h"
 #include "evaluators/messages/shared_plan.h"
 #include "profiling/counters/counter_report.h"
 #include "profiling/power/energy.h"
 #include "profiling/power/gpu_monitor.h"
 #include "tasks/inputs/dtype.h"
+#include "evaluators/messages/error_model.h"
 #include "tasks/result/evaluation.h"
 #include "tasks/result/verdict.h"
 

@@ -3,7 +3,7 @@
 #include "evaluators/device/gpu/gpu_driver.h"
 #include "evaluators/device/gpu/gpu_helpers.h"
 #include "evaluators/device/gpu/pinned_arena.h"
-#include "evaluators/device/piece.h"
+#include "evaluators/device/device.h"
 
 #include <cstddef>
 #include <span>

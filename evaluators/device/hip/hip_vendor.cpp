@@ -1,5 +1,3 @@
-#include "evaluators/device/hip/hip_vendor.h"
-
 #include "evaluators/device/hip/compile/hiprtc.h"
 #include "evaluators/device/hip/hip_driver.h"
 #include "profiling/counters/no_counters.h"
