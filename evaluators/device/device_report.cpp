@@ -5,13 +5,13 @@
 
 namespace winnow {
 
-WINNOW_JSON_FIELDS(Availability, ok, detail, why, remedy)
+WINNOW_FIELDS(Availability, ok, detail, why, remedy)
 
 } // namespace winnow
 
 namespace winnow::evaluators {
 
-WINNOW_JSON_FIELDS(DeviceReport, kind, id, name, uuid, driver, availability, facts)
+WINNOW_FIELDS(DeviceReport, kind, id, name, uuid, driver, availability, facts)
 
 DeviceReport no_device(std::string_view kind, const std::string& why, const std::string& remedy) {
   DeviceReport none;
