@@ -12,4 +12,11 @@ void keep_freed_memory() {
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
 }
 
+void give_back_freed_memory() {
+  constexpr int kOwnMapping = 256 * 1024; // bytes; larger blocks get one
+  mallopt(M_MMAP_THRESHOLD, kOwnMapping); // also keeps this threshold and the next as they are
+  mallopt(M_TRIM_THRESHOLD, kOwnMapping);
+  mallopt(M_ARENA_MAX, 2);
+}
+
 } // namespace winnow

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -26,10 +25,10 @@ HttpReply page_reply(std::shared_ptr<const std::string> page) {
 } // namespace
 
 BoardPages::BoardPages(const std::filesystem::path& store, store::BoardOptions options,
-                       std::function<void(std::function<void()>)> post, std::string owner)
+                       std::function<void(std::function<void()>)> post)
     : watched_(store, store::OpenMode::ReadOnly), start_(fmt::format("{:x}", random_bits())),
-      store_(store, store::OpenMode::ReadOnly), options_(std::move(options)),
-      owner_(std::move(owner)), post_(std::move(post)), thread_([this] { make_pages(); }) {}
+      all_(store, store::OpenMode::ReadOnly), own_(store, store::OpenMode::ReadOnly),
+      options_(std::move(options)), post_(std::move(post)), thread_([this] { make_pages(); }) {}
 
 BoardPages::~BoardPages() {
   {
@@ -50,16 +49,26 @@ std::string BoardPages::version() {
   return fmt::format("{}-{}", start_, version);
 }
 
-void BoardPages::answer(std::shared_ptr<Exchange> exchange) {
+void BoardPages::answer(std::shared_ptr<Exchange> exchange, const std::string& owner) {
   const std::string now = version();
-  if (page_version_ == now) {
-    exchange->reply(page_reply(page_));
+  if (const Made* made = made_.find(owner); made != nullptr && made->version == now) {
+    exchange->reply(page_reply(made->page));
     return;
   }
-  waiting_.push_back({std::move(exchange), now});
+  waiting_.push_back({std::move(exchange), owner, now});
+  want(owner, now);
+}
+
+void BoardPages::want(const std::string& owner, const std::string& version) {
   {
     const std::lock_guard lock(mutex_);
-    wanted_ = now;
+    const auto known = std::find_if(wanted_.begin(), wanted_.end(),
+                                    [&](const Wanted& one) { return one.owner == owner; });
+    if (known == wanted_.end()) {
+      wanted_.push_back({owner, version});
+    } else {
+      known->version = version;
+    }
   }
   changed_.notify_all();
 }
@@ -77,47 +86,57 @@ void BoardPages::make_pages() {
     if (ending_) {
       return;
     }
-    store::BoardOptions options = options_;
-    options.live_version = std::exchange(wanted_, "");
+    Wanted wanted = std::move(wanted_.front());
+    wanted_.pop_front();
     lock.unlock();
-    Page page;
-    std::string error;
-    try {
-      if (!owner_.empty()) {
-        store_.show_only(owner_);
-      }
-      page = std::make_shared<const std::string>(store::board_page(store_, options));
-    } catch (const std::exception& failure) {
-      error = failure.what();
-    }
-    post_([this, version = options.live_version, page = std::move(page), error = std::move(error)] {
-      take(version, page, error);
-    });
+    Made made = make(wanted);
+    post_([this, wanted = std::move(wanted), made = std::move(made)] { take(wanted, made); });
     lock.lock();
   }
 }
 
-void BoardPages::take(const std::string& version, Page page, const std::string& error) {
-  if (error.empty()) {
-    page_ = std::move(page);
-    page_version_ = version;
+/// Without a page if it cannot be made.
+BoardPages::Made BoardPages::make(const Wanted& wanted) {
+  store::BoardOptions options = options_;
+  options.live_version = wanted.version;
+  store::RunStore& store = wanted.owner.empty() ? all_ : own_;
+  try {
+    if (!wanted.owner.empty()) {
+      store.show_only(wanted.owner);
+    }
+    return {std::make_shared<const std::string>(store::board_page(store, options)), wanted.version};
+  } catch (const std::exception& error) {
+    spdlog::error("serve: the page: {}", error.what());
+    return {};
   }
-  if (!error.empty()) {
-    spdlog::error("serve: the page: {}", error);
+}
+
+void BoardPages::take(const Wanted& wanted, const Made& made) {
+  made_.erase(wanted.owner);
+  if (made.page) {
+    made_.put(wanted.owner, made);
   }
-  for (const Waiting& waiting : waiting_for(version)) {
-    waiting.exchange->reply(error.empty() ? page_reply(page_)
-                                          : HttpReply{503, kNoPage, "application/json", 1});
+  for (const Waiting& waiting : waiting_for(wanted)) {
+    waiting.exchange->reply(made.page ? page_reply(made.page)
+                                      : HttpReply{503, kNoPage, "application/json", 1});
   }
 }
 
 /// Takes the requests that a page of this version answers. Later requests asked for a newer one.
-std::vector<BoardPages::Waiting> BoardPages::waiting_for(const std::string& version) {
-  const auto newer = std::find_if(waiting_.rbegin(), waiting_.rend(), [&](const Waiting& one) {
-                       return one.version == version;
-                     }).base();
-  std::vector<Waiting> answered(std::move_iterator(waiting_.begin()), std::move_iterator(newer));
-  waiting_.erase(waiting_.begin(), newer);
+std::vector<BoardPages::Waiting> BoardPages::waiting_for(const Wanted& wanted) {
+  std::vector<Waiting> answered;
+  const auto is_answered = [&](const Waiting& one) { return one.owner == wanted.owner; };
+  const auto newest = std::find_if(waiting_.rbegin(), waiting_.rend(), [&](const Waiting& one) {
+    return is_answered(one) && one.version == wanted.version;
+  });
+  for (auto one = waiting_.begin(); one != newest.base();) {
+    if (is_answered(*one)) {
+      answered.push_back(std::move(*one));
+      one = waiting_.erase(one);
+    } else {
+      ++one;
+    }
+  }
   return answered;
 }
 

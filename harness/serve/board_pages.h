@@ -1,12 +1,16 @@
 #pragma once
 
+#include "base/recent.h"
 #include "harness/serve/exchange.h"
 #include "store/board/board.h"
 #include "store/run_store.h"
 
 #include <condition_variable>
+#include <cstddef>
+#include <deque>
 #include <filesystem>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -15,50 +19,59 @@
 
 namespace winnow::harness {
 
-/// The page of a store, made anew when the store has changed. A thread of its own makes the pages,
-/// because a large one takes seconds. All functions run on the server's thread.
+/// The pages of a store, made anew when the store has changed. A thread of its own makes them, one
+/// after the other, because a large one takes seconds, and memory for several of its kind. All
+/// functions run on the server's thread.
 class BoardPages {
 public:
-  /// `post` runs a function on the server's thread. `owner`: the page shows only what this owner
-  /// has sent; empty: all. Throws as RunStore does.
+  static constexpr std::size_t kMostKept = 4; ///< pages; each has BoardOptions::max_bytes at most
+
+  /// `post` runs a function on the server's thread. Throws as RunStore does.
   BoardPages(const std::filesystem::path& store, store::BoardOptions options,
-             std::function<void(std::function<void()>)> post, std::string owner = {});
+             std::function<void(std::function<void()>)> post);
   ~BoardPages();
   BoardPages(const BoardPages&) = delete; // owns a thread
   BoardPages& operator=(const BoardPages&) = delete;
 
   /// Changes when the store does, and when the server starts.
   std::string version();
-  /// Answers with the page as soon as it is made. The page is at least as new as this call.
-  void answer(std::shared_ptr<Exchange> exchange);
+  /// Answers with the page as soon as it is made. The page is at least as new as this call, and
+  /// shows only what this owner has sent; empty: all.
+  void answer(std::shared_ptr<Exchange> exchange, const std::string& owner = {});
   /// Answers what waits: the server stops.
   void end();
 
 private:
   struct Waiting {
     std::shared_ptr<Exchange> exchange;
-    std::string version; ///< of the store at the time of the request
+    std::string owner, version; ///< `version`: of the store at the time of the request
+  };
+  struct Made {
+    std::shared_ptr<const std::string> page; // many connections send it
+    std::string version;
+  };
+  struct Wanted {
+    std::string owner, version;
   };
 
-  using Page = std::shared_ptr<const std::string>; // many connections send it
-
+  void want(const std::string& owner, const std::string& version);
   void make_pages();
-  void take(const std::string& version, Page page, const std::string& error);
-  std::vector<Waiting> waiting_for(const std::string& version);
+  Made make(const Wanted& wanted);
+  void take(const Wanted& wanted, const Made& made);
+  std::vector<Waiting> waiting_for(const Wanted& wanted);
 
   store::RunStore watched_; ///< only for version()
   std::string start_;       ///< tells this server from the one before
-  store::RunStore store_;   ///< only for the thread
+  store::RunStore all_;     ///< only for the thread, as `own_`
+  store::RunStore own_;     ///< shows one owner's work
   store::BoardOptions options_;
-  std::string owner_;
   std::function<void(std::function<void()>)> post_;
-  Page page_;
-  std::string page_version_;
-  std::vector<Waiting> waiting_; ///< oldest first
+  Recent<std::string, Made> made_{kMostKept}; ///< by owner
+  std::list<Waiting> waiting_;                ///< oldest first
 
   std::mutex mutex_; ///< guards the members below
   std::condition_variable changed_;
-  std::string wanted_; ///< the version that the thread makes next; empty: none
+  std::deque<Wanted> wanted_; ///< that the thread makes next; one of an owner
   bool ending_ = false;
 
   std::thread thread_; ///< last, because it uses the other members
