@@ -13,9 +13,7 @@ void keep_freed_memory() {
 }
 
 void give_back_freed_memory() {
-  constexpr int kOwnMapping = 256 * 1024; // bytes; larger blocks get one
-  mallopt(M_MMAP_THRESHOLD, kOwnMapping); // also keeps this threshold and the next as they are
-  mallopt(M_TRIM_THRESHOLD, kOwnMapping);
+  mallopt(M_MMAP_THRESHOLD, 256 * 1024); // larger blocks get a mapping; glibc would raise this
   mallopt(M_ARENA_MAX, 2);
 }
 

@@ -8,9 +8,9 @@ namespace winnow {
 void keep_freed_memory();
 
 /// From now on the process gives large blocks back to the system when it frees them. A server that
-/// makes a large text now and then would otherwise keep several times its size, because glibc takes
-/// blocks of up to 32 MiB from its heaps once one of that size was freed, and each thread has a
-/// heap. Call it before other threads start.
+/// makes large texts would otherwise keep several times their size: glibc takes blocks of up to
+/// 32 MiB from the heap of a thread once such a block was freed. Call it before other threads
+/// start.
 void give_back_freed_memory();
 
 } // namespace winnow

@@ -51,31 +51,25 @@ std::string BoardPages::version() {
 
 void BoardPages::answer(std::shared_ptr<Exchange> exchange, const std::string& owner) {
   const std::string now = version();
-  if (const Made* made = made_.find(owner); made != nullptr && made->version == now) {
-    exchange->reply(page_reply(made->page));
+  if (const auto* made = made_.find(owner); made != nullptr && made->first == now) {
+    exchange->reply(page_reply(made->second));
     return;
   }
-  waiting_.push_back({std::move(exchange), owner, now});
-  want(owner, now);
-}
-
-void BoardPages::want(const std::string& owner, const std::string& version) {
+  waiting_[owner].push_back({std::move(exchange), now});
   {
     const std::lock_guard lock(mutex_);
     const auto known = std::find_if(wanted_.begin(), wanted_.end(),
                                     [&](const Wanted& one) { return one.owner == owner; });
-    if (known == wanted_.end()) {
-      wanted_.push_back({owner, version});
-    } else {
-      known->version = version;
-    }
+    (known == wanted_.end() ? wanted_.emplace_back(Wanted{owner, ""}) : *known).version = now;
   }
   changed_.notify_all();
 }
 
 void BoardPages::end() {
-  for (const Waiting& waiting : std::exchange(waiting_, {})) {
-    waiting.exchange->reply({503, "{\"error\":\"the server stops\"}\n"});
+  for (const auto& [owner, requests] : std::exchange(waiting_, {})) {
+    for (const Waiting& waiting : requests) {
+      waiting.exchange->reply({503, "{\"error\":\"the server stops\"}\n"});
+    }
   }
 }
 
@@ -86,17 +80,16 @@ void BoardPages::make_pages() {
     if (ending_) {
       return;
     }
-    Wanted wanted = std::move(wanted_.front());
+    const Wanted wanted = std::move(wanted_.front());
     wanted_.pop_front();
     lock.unlock();
-    Made made = make(wanted);
-    post_([this, wanted = std::move(wanted), made = std::move(made)] { take(wanted, made); });
+    post_([this, wanted, page = make(wanted)] { take(wanted, page); });
     lock.lock();
   }
 }
 
-/// Without a page if it cannot be made.
-BoardPages::Made BoardPages::make(const Wanted& wanted) {
+/// nullptr: the page cannot be made.
+BoardPages::Page BoardPages::make(const Wanted& wanted) {
   store::BoardOptions options = options_;
   options.live_version = wanted.version;
   store::RunStore& store = wanted.owner.empty() ? all_ : own_;
@@ -104,40 +97,27 @@ BoardPages::Made BoardPages::make(const Wanted& wanted) {
     if (!wanted.owner.empty()) {
       store.show_only(wanted.owner);
     }
-    return {std::make_shared<const std::string>(store::board_page(store, options)), wanted.version};
+    return std::make_shared<const std::string>(store::board_page(store, options));
   } catch (const std::exception& error) {
     spdlog::error("serve: the page: {}", error.what());
-    return {};
+    return nullptr;
   }
 }
 
-void BoardPages::take(const Wanted& wanted, const Made& made) {
+void BoardPages::take(const Wanted& wanted, const Page& page) {
   made_.erase(wanted.owner);
-  if (made.page) {
-    made_.put(wanted.owner, made);
+  if (page) {
+    made_.put(wanted.owner, {wanted.version, page});
   }
-  for (const Waiting& waiting : waiting_for(wanted)) {
-    waiting.exchange->reply(made.page ? page_reply(made.page)
-                                      : HttpReply{503, kNoPage, "application/json", 1});
-  }
-}
-
-/// Takes the requests that a page of this version answers. Later requests asked for a newer one.
-std::vector<BoardPages::Waiting> BoardPages::waiting_for(const Wanted& wanted) {
-  std::vector<Waiting> answered;
-  const auto is_answered = [&](const Waiting& one) { return one.owner == wanted.owner; };
-  const auto newest = std::find_if(waiting_.rbegin(), waiting_.rend(), [&](const Waiting& one) {
-    return is_answered(one) && one.version == wanted.version;
+  std::vector<Waiting>& waiting = waiting_[wanted.owner];
+  // Requests after the last one of this version asked for a newer page.
+  const auto newer = std::find_if(waiting.rbegin(), waiting.rend(), [&](const Waiting& one) {
+                       return one.version == wanted.version;
+                     }).base();
+  std::for_each(waiting.begin(), newer, [&](const Waiting& one) {
+    one.exchange->reply(page ? page_reply(page) : HttpReply{503, kNoPage, "application/json", 1});
   });
-  for (auto one = waiting_.begin(); one != newest.base();) {
-    if (is_answered(*one)) {
-      answered.push_back(std::move(*one));
-      one = waiting_.erase(one);
-    } else {
-      ++one;
-    }
-  }
-  return answered;
+  waiting.erase(waiting.begin(), newer);
 }
 
 } // namespace winnow::harness

@@ -10,11 +10,12 @@
 #include <deque>
 #include <filesystem>
 #include <functional>
-#include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace winnow::harness {
@@ -44,21 +45,16 @@ public:
 private:
   struct Waiting {
     std::shared_ptr<Exchange> exchange;
-    std::string owner, version; ///< `version`: of the store at the time of the request
+    std::string version; ///< of the store at the time of the request
   };
-  struct Made {
-    std::shared_ptr<const std::string> page; // many connections send it
-    std::string version;
-  };
+  using Page = std::shared_ptr<const std::string>; // many connections send it
   struct Wanted {
     std::string owner, version;
   };
 
-  void want(const std::string& owner, const std::string& version);
   void make_pages();
-  Made make(const Wanted& wanted);
-  void take(const Wanted& wanted, const Made& made);
-  std::vector<Waiting> waiting_for(const Wanted& wanted);
+  Page make(const Wanted& wanted);
+  void take(const Wanted& wanted, const Page& page);
 
   store::RunStore watched_; ///< only for version()
   std::string start_;       ///< tells this server from the one before
@@ -66,8 +62,8 @@ private:
   store::RunStore own_;     ///< shows one owner's work
   store::BoardOptions options_;
   std::function<void(std::function<void()>)> post_;
-  Recent<std::string, Made> made_{kMostKept}; ///< by owner
-  std::list<Waiting> waiting_;                ///< oldest first
+  Recent<std::string, std::pair<std::string, Page>> made_{kMostKept}; ///< with versions, by owner
+  std::map<std::string, std::vector<Waiting>> waiting_; ///< by owner; the oldest request first
 
   std::mutex mutex_; ///< guards the members below
   std::condition_variable changed_;

@@ -42,22 +42,6 @@ json field_json(const Query& query, const JsonField& field) {
   return to_valid_utf8(query.text(field.name));
 }
 
-std::string table_json(Query& query, const std::vector<JsonField>& fields) {
-  json names = json::array();
-  for (const JsonField& field : fields) {
-    names.push_back(field.name);
-  }
-  std::string text = "{\"columns\":" + json_line(names) + ",\"rows\":[";
-  for (bool first = true; query.next(); first = false) {
-    json row = json::array();
-    for (const JsonField& field : fields) {
-      row.push_back(field_json(query, field));
-    }
-    text += (first ? "\n" : ",\n") + json_line(row);
-  }
-  return text + "]}";
-}
-
 json objects_json(Query& query, const std::vector<JsonField>& fields) {
   json rows = json::array();
   while (query.next()) {

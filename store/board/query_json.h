@@ -23,9 +23,6 @@ std::vector<JsonField> json_fields(std::string_view text);
 /// The column's value in the current row; null for NULL and for numbers that JSON lacks.
 nlohmann::json field_json(const Query& query, const JsonField& field);
 
-/// {"columns":[...],"rows":[[...],...]}, one row a line, of all remaining rows of the query.
-std::string table_json(Query& query, const std::vector<JsonField>& fields);
-
 /// [{...},...] of all remaining rows of the query.
 nlohmann::json objects_json(Query& query, const std::vector<JsonField>& fields);
 
