@@ -1,9 +1,11 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/freed_memory.h"
 #include "base/packing.h"
 #include "base/parallel.h"
 #include "base/recent.h"
+#include "base/sanitized.h"
 #include "base/secrets.h"
 #include "base/text.h"
 #include "base/text/toml_reader.h"
@@ -14,6 +16,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 namespace winnow {
 namespace {
@@ -267,6 +270,20 @@ TEST(Toml, RefusesWhatIsTooDeepForTheParser) {
   EXPECT_EQ(refusal_of_toml("# " + names + "\nx = \"" + std::string(500, '.') + "\"\ny = '''\n" +
                             std::string(500, '[') + "\n'''\nz = [1.5, 2.5]\n"),
             "read");
+}
+
+TEST(FreedMemory, LargeBlocksGoBackToTheSystem) {
+  if (kSanitized) {
+    GTEST_SKIP() << "sanitizers allocate memory in their own way";
+  }
+  EXPECT_EXIT(
+      {
+        give_back_freed_memory();
+        { const std::string large(std::size_t{16} << 20U, 'x'); } // else glibc keeps smaller ones
+        const std::string block(std::size_t{1} << 20U, 'x');
+        std::exit(mallinfo2().hblks > 0 ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
 }
 
 } // namespace

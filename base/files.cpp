@@ -23,7 +23,7 @@ bool is_writable(const fs::path& folder) {
 
 /// For files that may be lost. Sandboxes of other programs often leave one of these only.
 fs::path scratch_folder() {
-  for (const fs::path& folder : {"/tmp", "/var/tmp", "/dev/shm"}) {
+  for (const char* folder : {"/tmp", "/var/tmp", "/dev/shm"}) {
     if (is_writable(folder)) {
       return folder;
     }

@@ -39,9 +39,8 @@ HttpReply error_reply(int status, const std::string& error, const std::string& r
 }
 
 ServerApplication::ServerApplication(const Access& access, bool is_local, BoardPages& board,
-                                     JudgeRoutes* judge, OwnBoard own_board)
-    : access_(access), is_local_(is_local), board_(board), judge_(judge),
-      own_board_(std::move(own_board)) {
+                                     JudgeRoutes* judge)
+    : access_(access), is_local_(is_local), board_(board), judge_(judge) {
   remember_health();
 }
 
@@ -119,7 +118,7 @@ void ServerApplication::route(const std::shared_ptr<Exchange>& exchange) {
   if (!client) { // admit() has refused it
     exchange->reply(error_reply(401, "there is no such token"));
   } else if (request.method == "GET" && target.is({})) {
-    board_of(*client).answer(exchange);
+    board_.answer(exchange, client->sees());
   } else if (request.method == "GET" && target.is({"version"})) {
     exchange->reply({200, board_.version() + "\n", "text/plain"});
   } else if (judge_ != nullptr) {
@@ -128,17 +127,6 @@ void ServerApplication::route(const std::shared_ptr<Exchange>& exchange) {
     exchange->reply(error_reply(404, "this server has the pages / and /version",
                                 "start it with --judge for /v1"));
   }
-}
-
-BoardPages& ServerApplication::board_of(const Client& client) {
-  if (client.reads_all || !own_board_) {
-    return board_;
-  }
-  std::unique_ptr<BoardPages>& own = own_boards_[client.owner];
-  if (!own) {
-    own = own_board_(client.owner);
-  }
-  return *own;
 }
 
 void ServerApplication::tick() {
@@ -150,9 +138,6 @@ void ServerApplication::tick() {
 
 void ServerApplication::end() {
   board_.end();
-  for (const auto& [owner, board] : own_boards_) {
-    board->end();
-  }
   if (judge_ != nullptr) {
     judge_->end();
   }
