@@ -29,9 +29,12 @@ struct BoardSummary {
   bool is_tied_with_baseline = false;
   /// Of the baseline's own row in the final: 1 but for noise. 0: it has none.
   double baseline_speedup = 0;
-  double of_light = 0;     ///< least share of the speed of light at a search shape; 0: unknown
-  std::string bound;       ///< what the limit is: "DRAM's peak"; or why it is unknown
-  std::string alternative; ///< the fastest library or framework with its version; empty: none
+  /// The leader's race with that row; ratio 0: none.
+  double race_ratio = 0;
+  tasks::Bounds race_bounds; ///< 99 %
+  double of_light = 0;       ///< least share of the speed of light at a search shape; 0: unknown
+  std::string bound;         ///< what the limit is: "DRAM's peak"; or why it is unknown
+  std::string alternative;   ///< the fastest library or framework with its version; empty: none
   double versus_alternative = 0;   ///< speedup of the leader over `alternative`
   std::optional<CostToReach> cost; ///< nullopt: no model wrote the leader
   std::string final_command;       ///< holds a final of this board
@@ -44,9 +47,9 @@ struct LeftOutKernel {
   std::int64_t evaluator_version = 0;
   RowId candidate = 0, run = 0;
   std::string run_name, origin, model, author, digest;
-  std::string task_note;  ///< RevisionNotes::note()
-  std::string parameters; ///< a JSON object
-  double speedup = 0;     ///< 0: not timed
+  std::string task_note, task_proof; ///< TaskNotes
+  std::string parameters;            ///< a JSON object
+  double speedup = 0;                ///< 0: not timed
   tasks::Bounds speedup_bounds;
   std::string speedup_versus = std::string(tasks::kVersusBaseline); ///< tasks::speedup_versus()
   std::string reason;

@@ -22,6 +22,7 @@ json row_json(const LeaderboardRow& row) {
       {"task_digest", row.task_digest},
       {"task_flags", row.task_flags},
       {"task_note", row.task_note},
+      {"task_proof", row.task_proof},
       {"device", row.device},
       {"device_name", row.device_name},
       {"rank", row.rank == 0 ? json(nullptr) : json(row.rank)},
@@ -129,12 +130,12 @@ std::string format_leaderboard(const std::vector<LeaderboardRow>& rows, Format f
     return board_text(document, format, columns);
   }
   if (format == Format::Csv) {
-    return csv_text(
-        document["rows"],
-        "task device device_name rank tied unranked speedup speedup_low speedup_high "
-        "score_ns candidate_id evaluation_id run_id run origin model parameters "
-        "isolation evaluated_at lines digest task_digest evaluator_version "
-        "speedup_versus shapes findings dollars held_out_speedup flag task_flags author task_note");
+    return csv_text(document["rows"],
+                    "task device device_name rank tied unranked speedup speedup_low speedup_high "
+                    "score_ns candidate_id evaluation_id run_id run origin model parameters "
+                    "isolation evaluated_at lines digest task_digest evaluator_version "
+                    "speedup_versus shapes findings dollars held_out_speedup flag task_flags "
+                    "author task_note task_proof");
   }
   return json_document(document);
 }

@@ -1,16 +1,14 @@
 #include "store/number_text.h"
 
-#include <fmt/format.h>
-
 namespace winnow::store {
 
-std::string number_text(double value) {
-  constexpr double kSmall = 0.095;
-  return value > 0 && value < kSmall ? fmt::format("{:.2g}", value) : fmt::format("{:.2f}", value);
+bool is_unsure(const tasks::Bounds& bounds) {
+  constexpr double kWidest = 100;
+  return bounds.known() && bounds.high > kWidest * bounds.low;
 }
 
-std::string speedup_text(double speedup) {
-  return speedup > 0 ? number_text(speedup) + "x" : "";
+std::string speedup_text(double speedup, const tasks::Bounds& bounds) {
+  return speedup > 0 ? (is_unsure(bounds) ? about_text(speedup) : number_text(speedup)) + "x" : "";
 }
 
 std::string speedup_interval_text(const tasks::Bounds& bounds) {
@@ -18,7 +16,8 @@ std::string speedup_interval_text(const tasks::Bounds& bounds) {
 }
 
 std::string dollars_text(double dollars) {
-  return fmt::format("${:.4f}", dollars);
+  constexpr int kDecimals = 4;
+  return "$" + number_text(dollars, kDecimals);
 }
 
 } // namespace winnow::store

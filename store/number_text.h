@@ -1,16 +1,16 @@
 #pragma once
 
+#include "base/text/number_text.h"
 #include "tasks/result/evaluation.h"
 
 #include <string>
 
 namespace winnow::store {
 
-/// A speedup or a share: two decimals; two digits of a small number, so that it never reads as 0.
-/// docs/numbers.md has the rules; the page for browsers writes numbers by the same ones.
-std::string number_text(double value);
-/// "1.98x"; empty for 0 and below.
-std::string speedup_text(double speedup);
+/// Whether the ends of an interval lie further apart than a factor of 100: ten to either side.
+bool is_unsure(const tasks::Bounds& bounds);
+/// "1.98x"; "~2x" if its interval is_unsure(); empty for 0 and below.
+std::string speedup_text(double speedup, const tasks::Bounds& bounds = {});
 /// "1.93-2.03"; empty if not known.
 std::string speedup_interval_text(const tasks::Bounds& bounds);
 /// "$0.0840"

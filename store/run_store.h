@@ -175,7 +175,7 @@ struct LeaderboardRow {
   std::string isolation, digest, evaluated_at;
   std::string kernel;                  ///< tasks::kernel_digest()
   std::string task_digest;             ///< revisions of a task have separate boards
-  std::string task_note;               ///< RevisionNotes::note()
+  std::string task_note, task_proof;   ///< TaskNotes
   std::vector<std::string> task_flags; ///< tasks::TaskSource::flags
   std::int64_t lines = 0, evaluator_version = 0;
   std::vector<tasks::Finding> findings; ///< in the machine code

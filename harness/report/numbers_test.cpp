@@ -1,9 +1,12 @@
 // The figures of docs/numbers.md, on every surface that shows them: a figure has one value.
 #include "base/files.h"
+#include "base/text.h"
 #include "evaluators/timing/timed_case.h"
 #include "harness/cli.h"
 #include "harness/report/kernel_pair_report.h"
 #include "harness/report/testing/report_fake.h"
+#include "harness/report/timed_shapes.h"
+#include "store/number_text.h"
 #include "store/run_store.h"
 #include "tasks/catalogue.h"
 #include "tasks/plan/kernel_file.h"
@@ -13,8 +16,10 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <regex>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -268,6 +273,38 @@ protected:
   tasks::Evaluation first_, second_, other_;
   store::RowId best_ = 0, unpromoted_ = 0;
 };
+
+/// A row of tests/numbers.tsv, written by the functions of the terminal.
+std::string written(const std::vector<std::string>& row) {
+  const double value = std::stod(row.at(1));
+  const std::map<std::string, std::function<std::string()>> functions{
+      {"number", [&] { return number_text(value, std::stoi(row.at(2))); }},
+      {"speedup",
+       [&] {
+         return store::speedup_text(value, {std::stod(row.at(2)), std::stod(row.at(3))});
+       }},
+      {"time", [&] { return time_text(value); }},
+      {"percent", [&] { return percent_text(value); }},
+      {"dollars", [&] { return store::dollars_text(value); }},
+      {"ratio", [&] { return ratio_text(value); }},
+      {"bound", [&] { return bound_text(value); }}};
+  return functions.at(row.at(0))();
+}
+
+TEST(NumberTexts, AreThoseOfTheTable) {
+  const std::string table =
+      read_file(std::filesystem::path(WINNOW_SOURCE_DIR) / "tests/numbers.tsv", 1U << 20U);
+  for (const std::string_view line : split_lines(table)) {
+    std::vector<std::string> row;
+    std::istringstream cells{std::string(line)};
+    for (std::string cell; std::getline(cells, cell, '\t');) {
+      row.push_back(cell);
+    }
+    if (!line.starts_with('#')) {
+      EXPECT_EQ(written(row), row.back()) << line;
+    }
+  }
+}
 
 TEST_F(Numbers, MedianTimeAndSpeedupOfAShape) {
   const tasks::CaseResult& timed = first_.cases.at(1);
