@@ -378,6 +378,29 @@ TEST_F(Numbers, AnExportSaysWhichSpeedupsAreOfNoFinal) {
   EXPECT_EQ(rows[3].at("flag"), "") << "of a kernel without a speedup";
 }
 
+TEST_F(Numbers, AnExportedKernelSaysWhatItIsAndHowFastItIs) {
+  const auto catalogue = std::filesystem::path(WINNOW_SOURCE_DIR) / "tasks" / "catalogue";
+  const tasks::Task task = tasks::find_task(catalogue, "axpy");
+  store::RowId id = 0;
+  {
+    store::RunStore store(path_, store::RunStore::Mode::ReadWrite);
+    id = add(store, 1, store.add_task(task), "axpy/2/0", task.baseline, second_, 0.01);
+  }
+  const std::filesystem::path folder = folder_.path() / "exported";
+  text_of({"export", "kernel", std::to_string(id), folder.string()});
+  const std::string kernel = read_file(folder / "kernel.cu", 1U << 20U);
+  EXPECT_THAT(kernel, testing::EndsWith(task.baseline));
+  for (const char* file : {"kernel.cu", "main.cu", "extension.py"}) {
+    const std::string text = read_file(folder / file, 1U << 20U);
+    EXPECT_THAT(text, testing::HasSubstr("Candidate 5 of run bench, by m, file ")) << file;
+    EXPECT_THAT(text, testing::HasSubstr("Task: axpy (AXPY).")) << file;
+    EXPECT_THAT(text, testing::HasSubstr("Tensors: x f32[n] (input), ")) << file;
+    EXPECT_THAT(text, testing::HasSubstr("Measured at: n=")) << file;
+    expect_shown(text, "Speedup: ([0-9.]+)x as fast as baseline.cu \\(95 %: ", second_.speedup);
+    EXPECT_THAT(text, testing::HasSubstr("measured when judged on " + second_.device)) << file;
+  }
+}
+
 TEST_F(Numbers, RacesSayWhereTheyWereRun) {
   std::map<std::string, double> ratios;
   const json races = page().at("races");
