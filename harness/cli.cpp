@@ -264,7 +264,7 @@ void describe(CLI::App& app, std::string& log_level, Action& chosen) {
   add_words_for_options(app);
   add_reference(app, chosen);
   for (CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
-    sub->footer(exit_code_table());
+    sub->footer(sub->get_footer() + exit_code_table());
   }
 }
 

@@ -9,7 +9,7 @@
 #include "store/device_seconds.h"
 #include "store/fields.h"
 #include "store/leaderboard_format.h"
-#include "store/revision_note.h"
+#include "store/task_notes.h"
 #include "tasks/known_limit.h"
 
 #include <algorithm>
@@ -27,6 +27,16 @@ using BoardRows = std::span<const LeaderboardRow>;
 constexpr const char* kFinalTime =
     "SELECT s.started_at FROM sittings AS s JOIN sitting_rows AS f ON f.sitting_id = s.id "
     "WHERE f.rank IS NOT NULL AND f.kernel = ?1 AND s.device_name = ?2 "
+    "AND s.task_id = (SELECT task_id FROM candidates WHERE id = ?3) "
+    "AND (?4 = '' OR s.run_id = (SELECT id FROM runs WHERE name = ?4)) ORDER BY s.id DESC LIMIT 1";
+
+/// The race of two kernels in the newest final of ?3's board.
+constexpr const char* kFinalRace =
+    "SELECT json_extract(r.value, '$.ratio') AS ratio, "
+    "json_extract(r.value, '$.bounds[0]') AS ratio_low, "
+    "json_extract(r.value, '$.bounds[1]') AS ratio_high FROM sittings AS s "
+    "JOIN sitting_rows AS f ON f.sitting_id = s.id, json_each(f.races) AS r "
+    "WHERE f.kernel = ?1 AND json_extract(r.value, '$.rival') = ?5 AND s.device_name = ?2 "
     "AND s.task_id = (SELECT task_id FROM candidates WHERE id = ?3) "
     "AND (?4 = '' OR s.run_id = (SELECT id FROM runs WHERE name = ?4)) ORDER BY s.id DESC LIMIT 1";
 
@@ -59,8 +69,9 @@ const std::string kLeftOut =
     "coalesce(m.model, '') AS model, " +
     author_sql({"m.model", "c.origin", "c.run_id", "r.name", "k.digest"}) +
     " AS author, k.digest, v.parameters, e.speedup, e.speedup_low, "
-    "e.speedup_high, substr(t.baseline_source, 1, 1) AS begin_of_baseline, count(*) OVER board AS "
-    "\"of\", row_number() OVER (board ORDER BY "
+    "e.speedup_high, " +
+    versus_sql("t", "e.device") +
+    " AS speedup_versus, count(*) OVER board AS \"of\", row_number() OVER (board ORDER BY "
     "coalesce(e.speedup, 0) DESC, c.id) AS place FROM evaluations AS e "
     "JOIN candidates AS c ON c.id = e.candidate_id JOIN runs AS r ON r.id = c.run_id "
     "JOIN tasks AS t ON t.id = c.task_id JOIN variants AS v ON v.id = e.variant_id "
@@ -111,14 +122,15 @@ public:
       return board;
     }
     board.leader = first;
-    for (const LeaderboardRow& row : rows.subspan(1)) {
+    for (const LeaderboardRow& row : rows) {
       const bool is_baseline = row.origin == "baseline";
-      if (row.rank == first.rank) {
+      if (row.rank == first.rank && &row != &first) {
         board.tied.push_back(row.candidate_id);
         board.is_tied_with_baseline = board.is_tied_with_baseline || is_baseline;
       }
       if (is_baseline && row.flag.empty()) {
         board.baseline_speedup = row.speedup;
+        set_race(board, row);
       }
     }
     board.final_at = first.flag.empty() ? final_time(first) : "";
@@ -138,13 +150,13 @@ public:
                                         "ORDER BY task, device, device_name, task_digest, place",
                                         kLeftOut));
     select.bind(query_.run, query_.task, query_.device, most);
-    const RevisionNotes revisions(database_);
+    const TaskNotes notes(database_);
     std::vector<LeftOutKernel> kernels;
     while (select.next()) {
       LeftOutKernel& kernel = kernels.emplace_back();
-      read_row(select, kernel, {"task_note speedup_versus reason", {}, "parameters"});
-      kernel.task_note = revisions.note(kernel.task, kernel.task_digest);
-      kernel.speedup_versus = tasks::speedup_versus(select.text("begin_of_baseline"));
+      read_row(select, kernel, {"task_note task_proof reason", {}, "parameters"});
+      kernel.task_note = notes.revision(kernel.task, kernel.task_digest);
+      kernel.task_proof = notes.proof(kernel.task, kernel.task_digest, kernel.device);
       kernel.reason = kernel.speedup > 0 ? kSlowElsewhere : "not timed";
     }
     return kernels;
@@ -165,6 +177,16 @@ private:
     Query select(database_, kFinalTime);
     select.bind(row.kernel, row.device_name, row.candidate_id, query_.run);
     return select.next() ? select.text("started_at") : "";
+  }
+
+  void set_race(BoardSummary& board, const LeaderboardRow& rival) const {
+    Query select(database_, kFinalRace);
+    select.bind(board.leader.kernel, board.device_name, board.leader.candidate_id, query_.run,
+                rival.kernel);
+    if (select.next()) {
+      board.race_ratio = select.real_or_zero("ratio");
+      board.race_bounds = {select.real_or_zero("ratio_low"), select.real_or_zero("ratio_high")};
+    }
   }
 
   void set_light(BoardSummary& board) const {

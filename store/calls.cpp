@@ -76,7 +76,8 @@ json define_task(const tasks::Task& task) {
             {"nan", task.tolerance.nan_allowed}}},
           {"operations", task.operations.text()},
           {"bytes", task.bytes.text()},
-          {"flags", task.source.flags}};
+          {"flags", task.source.flags},
+          {"cpu_baseline", !task.cpu_baseline.empty()}};
 }
 
 RowId add_prompt(Database& database, const std::string& text, const std::string& digest) {
@@ -262,7 +263,9 @@ RowId RunStore::add_task(const tasks::Task& task) {
   return database.write([&] {
     Query(database, "INSERT INTO tasks (digest, name, category, title, description, definition, "
                     "reference_source, baseline_source, python_source, created_at) "
-                    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")
+                    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name, digest) DO UPDATE "
+                    "SET definition = excluded.definition "
+                    "WHERE definition <> excluded.definition") // an earlier version says less
         .bind(task.digest, task.name, task.category, task.title, task.description,
               json_line(define_task(task)), task.reference, tasks::task_texts(task).baseline,
               task.reference_python, utc_now())

@@ -3,8 +3,8 @@
 
 #include "base/json_dump.h"
 #include "store/fields.h"
-#include "store/revision_note.h"
 #include "store/run_store_state.h"
+#include "store/task_notes.h"
 
 #include <nlohmann/json.hpp>
 
@@ -26,7 +26,11 @@ void read_facts(const Database& database, CandidateRecord& record) {
   record.run = query.integer("run_id");
   record.run_name = query.text("run");
   record.task_digest = query.text("task_digest");
-  record.task_note = RevisionNotes(database).note(record.state.row.task, record.task_digest);
+  const TaskNotes notes(database);
+  record.task_note = notes.revision(record.state.row.task, record.task_digest);
+  record.task_proof = record.state.best ? notes.proof(record.state.row.task, record.task_digest,
+                                                      record.state.best->device)
+                                        : "";
   record.lines = query.integer("lines");
   if (const auto facts = nlohmann::json::parse(query.text("device_facts"), nullptr, false);
       facts.is_object()) {

@@ -45,7 +45,7 @@ struct CandidateRecord {
   CandidateState state;
   RowId run = 0;
   std::string run_name, task_digest;
-  std::string task_note; ///< RevisionNotes::note()
+  std::string task_note, task_proof; ///< TaskNotes
   std::int64_t lines = 0;
   /// Of the run's device, by the names that plans use; empty in stores of older versions.
   tasks::FactValues device_facts;

@@ -4,8 +4,8 @@
 #include "base/text.h"
 #include "store/author.h"
 #include "store/fields.h"
-#include "store/revision_note.h"
 #include "store/run_store_state.h"
+#include "store/task_notes.h"
 
 #include <algorithm>
 #include <iterator>
@@ -33,12 +33,10 @@ std::vector<RowId> select_groups(const Database& database, const LeaderboardQuer
 }
 
 // Not in the view.
-constexpr FieldRules kComputed{"tied task_note speedup_versus shapes task_flags author"};
+constexpr FieldRules kComputed{"tied task_note task_proof speedup_versus shapes task_flags author"};
 
 LeaderboardRow read_row(const Query& query) {
-  auto row = row_of<LeaderboardRow>(query, {"tied task_note speedup_versus", {}, "parameters"});
-  row.speedup_versus = tasks::speedup_versus(query.text("begin_of_baseline"));
-  return row;
+  return row_of<LeaderboardRow>(query, {"tied task_note task_proof", {}, "parameters"});
 }
 
 const std::string kSelectRows =
@@ -47,8 +45,10 @@ const std::string kSelectRows =
     "(SELECT json_group_array(shape) FROM (SELECT k.shape FROM cases AS k "
     "WHERE k.evaluation_id = board.evaluation_id AND k.shape_set = 'search' AND k.median_ns > 0 "
     "ORDER BY k.ordinal)) AS shapes, "
-    "(SELECT substr(t.baseline_source, 1, 1) FROM tasks AS t "
-    "WHERE t.name = board.task AND t.digest = board.task_digest) AS begin_of_baseline, "
+    "(SELECT " +
+    versus_sql("t", "board.device") +
+    " FROM tasks AS t WHERE t.name = board.task AND t.digest = board.task_digest) "
+    "AS speedup_versus, "
     "(SELECT json_extract(t.definition, '$.flags') FROM tasks AS t "
     "WHERE t.name = board.task AND t.digest = board.task_digest) AS task_flags, " +
     author_sql({"board.model", "board.origin", "board.run_id", "board.run", "board.digest"}) +
@@ -105,11 +105,12 @@ std::vector<LeaderboardRow> RunStore::leaderboard(const LeaderboardQuery& query)
     // run_leaderboard cannot end early, because `tied` needs all ranks of a group.
     Query select(database, kSelectRows + "group_id = ? LIMIT ?");
     std::vector<LeaderboardRow> rows;
-    const RevisionNotes revisions(database);
+    const TaskNotes notes(database);
     for (const RowId group : select_groups(database, query, run)) {
       std::vector<LeaderboardRow> of_group = read_group(select, group, query.top);
       for (LeaderboardRow& row : of_group) {
-        row.task_note = revisions.note(row.task, row.task_digest);
+        row.task_note = notes.revision(row.task, row.task_digest);
+        row.task_proof = notes.proof(row.task, row.task_digest, row.device);
       }
       std::move(of_group.begin(), of_group.end(), std::back_inserter(rows));
     }

@@ -176,7 +176,7 @@ struct LeaderboardRow {
   std::string isolation, digest, evaluated_at;
   std::string kernel;                  ///< tasks::kernel_digest()
   std::string task_digest;             ///< revisions of a task have separate boards
-  std::string task_note;               ///< RevisionNotes::note()
+  std::string task_note, task_proof;   ///< TaskNotes
   std::vector<std::string> task_flags; ///< tasks::TaskSource::flags
   std::int64_t lines = 0, evaluator_version = 0;
   std::vector<tasks::Finding> findings; ///< in the machine code
@@ -187,7 +187,7 @@ WINNOW_FIELDS(LeaderboardRow, task, device, device_name, rank, tied, unranked, s
               speedup_bounds, score_ns, candidate_id, evaluation_id, run_id, run, origin, model,
               parameters, isolation, evaluated_at, lines, digest, task_digest, evaluator_version,
               speedup_versus, shapes, findings, dollars, held_out_speedup, flag, task_flags, author,
-              task_note, kernel, comparable)
+              task_note, task_proof, kernel, comparable)
 
 struct LeaderboardQuery {
   std::string task;      ///< empty: all

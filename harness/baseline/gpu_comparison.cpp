@@ -2,9 +2,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/text/number_text.h"
 #include "harness/report/json_table.h"
 #include "store/gpu_spread.h"
-#include "tasks/task/speedup_versus.h"
+#include "tasks/task/baseline.h"
 #include "tasks/task_word.h"
 
 #include <algorithm>
@@ -130,7 +131,7 @@ json gpu_comparison_json(const tasks::Task& task,
   }
   put_order(gpus);
   store::GpuSpread spread = store::spread_of(times);
-  spread.time_versus = tasks::speedup_versus(task.baseline);
+  spread.time_versus = tasks::speedup_versus(task);
   const tasks::Evaluation& first = evaluations.front();
   return {{"schema", "winnow.gpu_comparison"},
           {"version", 1},
@@ -147,9 +148,7 @@ json gpu_comparison_json(const tasks::Task& task,
 }
 
 std::string gpu_comparison_text(const json& document) {
-  const auto microseconds = [](const json& ns) {
-    return fmt::format("{:.2f}", ns.get<double>() / 1000);
-  };
+  const auto microseconds = [](const json& ns) { return number_text(ns.get<double>() / 1000); };
   const auto slower = [](const json& ratio) {
     return fmt::format("{:+.2f} %", 100 * (ratio.get<double>() - 1));
   };

@@ -1,4 +1,5 @@
 // The output of `winnow baseline torch`.
+#include "base/text/number_text.h"
 #include "harness/baseline/torch_baseline.h"
 #include "harness/report/json_table.h"
 
@@ -46,7 +47,7 @@ json torch_json(const tasks::Task& task, const TorchBaseline& baseline) {
 
 std::string torch_text(const json& document) {
   const auto microseconds = [](const json& ns) {
-    return ns.is_null() ? "" : fmt::format("{:.2f}", ns.get<double>() / 1000);
+    return ns.is_null() ? "" : number_text(ns.get<double>() / 1000);
   };
   const auto count = [](const json& times) {
     return times.empty() ? "" : std::to_string(times.size());

@@ -16,6 +16,14 @@
 namespace winnow::harness {
 namespace {
 
+/// As Sitting::ranks() and the view standings_without_final. docs/numbers.md has the same words.
+constexpr const char* kRankRule =
+    "Ranks: rows are in the order of their speedup. In a final, races decide: a row shares the "
+    "rank of the row above, unless its race (99 %) with a row of that rank shows that it is "
+    "slower; the 95 % interval says what another final may find. Before a final, the rank is 1 "
+    "plus the number of kernels whose 95 % interval lies above that of the row, or of a row before "
+    "it.\n";
+
 struct LeaderboardCommand {
   std::string store;
   store::LeaderboardQuery query;
@@ -64,11 +72,10 @@ void add_leaderboard(CLI::App& app, Action& chosen) {
   auto command = std::make_shared<LeaderboardCommand>();
   CLI::App* sub = app.add_subcommand(
       "leaderboard",
-      "Correct kernels, ranked by speedup over their task's baseline.cu, or over PyTorch eager "
-      "where "
-      "a task has none (geometric mean over shapes); "
-      "kernels that no race of the final tells apart share a rank (=2); before a final, kernels "
-      "with overlapping 95 % intervals do");
+      "Correct kernels, ranked by speedup over their task's baseline.cu (on a CPU: baseline.cpu.cu "
+      "if it has one), or over PyTorch eager where a task has none (geometric mean over shapes); "
+      "kernels that no race of the final tells apart share a rank (=2)");
+  sub->footer(kRankRule);
   sub->add_option("--store", command->store, kStoreHelp);
   sub->add_option("--task", command->query.task, "only this task, by name or folder (default: all)")
       ->transform(name_in_stores);

@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "base/text.h"
+#include "base/text/number_text.h"
 #include "evaluators/evaluation/blank_evaluation.h"
 #include "evaluators/evaluation/ordered_results.h"
 #include "harness/commands/commands.h"
@@ -134,12 +135,13 @@ private:
   static void print(const store::LeaderboardRow& row, const tasks::Evaluation& now) {
     const std::string rank =
         row.rank > 0 ? fmt::format("rank {}", row.rank) : "not ranked (" + row.unranked + ")";
-    std::string line = fmt::format(
-        "{} {} candidate {}: was correct, {:.2f}x (evaluator {}); is now {}", row.task, rank,
-        row.candidate_id, row.speedup, row.evaluator_version, to_string(now.verdict));
-    line += now.verdict == Verdict::Correct
-                ? fmt::format(", {:.2f}x (evaluator {})", now.speedup, now.evaluator_version)
-                : ": " + truncate_text(now.detail, 400);
+    std::string line = fmt::format("{} {} candidate {}: was correct, {}x (evaluator {}); is now {}",
+                                   row.task, rank, row.candidate_id, number_text(row.speedup),
+                                   row.evaluator_version, to_string(now.verdict));
+    line +=
+        now.verdict == Verdict::Correct
+            ? fmt::format(", {}x (evaluator {})", number_text(now.speedup), now.evaluator_version)
+            : ": " + truncate_text(now.detail, 400);
     std::cout << line << std::endl;
   }
 

@@ -12,6 +12,7 @@
 #include "harness/selftest/reference_agreement.h"
 #include "harness/selftest/selftest_report.h"
 #include "harness/selftest/task_proofs.h"
+#include "tasks/proof.h"
 
 #include <algorithm>
 #include <iostream>
@@ -85,6 +86,9 @@ ExitCode selftest(SelftestCommand command) {
     std::cout << (command.json ? to_json_text(report) : to_text(report, command.verbose))
               << std::flush;
   });
+  for (const TaskSelftest& task : report.tasks) {
+    tasks::keep_proof(task.digest, device.kind, is_proven(task));
+  }
   return std::all_of(report.tasks.begin(), report.tasks.end(), is_proven) ? ExitCode::Done
                                                                           : ExitCode::NotCorrect;
 }

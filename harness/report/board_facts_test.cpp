@@ -40,7 +40,7 @@ struct FactsStore : TestStore {
     store.finish_call(call, reply);
     return add(key, text, {evaluation});
   }
-  void hold_final() {
+  void hold_final(const tasks::Bounds& of_leader = {}, const tasks::Bounds& of_race = {}) {
     tasks::SittingResult sitting;
     sitting.device = "cpu";
     sitting.device_name = "Test CPU, 2 cores";
@@ -53,6 +53,10 @@ struct FactsStore : TestStore {
       place.rank = ++rank;
       place.speedup = row.speedup;
       place.score_ns = row.score_ns;
+    }
+    sitting.rows.front().speedup_bounds = of_leader;
+    if (of_race.known()) {
+      sitting.rows.front().races = {{sitting.rows.back().kernel, "faster", 3.515, of_race, 6}};
     }
     store.add_sitting(run, task, sitting);
   }
@@ -135,6 +139,23 @@ TEST(BoardFacts, ABoardWithAFinalSaysWhen) {
   EXPECT_EQ(board.final_at, "2026-11-21T10:00:00.000Z");
   EXPECT_THAT(answer(board, "sure"), HasSubstr("a final at 2026-11-21 10:00"));
   EXPECT_THAT(t.text(Format::Table), Not(HasSubstr("no final yet")));
+}
+
+TEST(BoardFacts, ARaceDecidesWhereTheIntervalOfAnotherFinalIsWide) {
+  FactsStore t;
+  t.add("", "// baseline", {correct_evaluation(1)});
+  t.add("a", "1", {correct_evaluation(3.88)});
+  t.hold_final({0.09, 166}, {3.415, 3.617});
+  const std::string sure = answer(t.facts().summaries[0], "sure");
+  EXPECT_THAT(sure, HasSubstr("ranks rest on the races of this final, and in its race the kernel "
+                              "is 3.515x as fast as baseline.cu (99 %: 3.415-3.617)"));
+  EXPECT_THAT(sure, Not(HasSubstr("not shown to be faster")));
+  EXPECT_THAT(t.text(Format::Table),
+              AllOf(HasSubstr(" ~4x  0.09-166"), HasSubstr("~4x as fast as baseline.cu"),
+                    HasSubstr("~: not sure, because the interval spans more than a factor of 100"),
+                    HasSubstr("ranks rest on the races of this final")));
+  t.hold_final({0.5, 3}, {0.9, 1.4});
+  EXPECT_THAT(answer(t.facts().summaries[0], "sure"), HasSubstr("not shown to be faster than"));
 }
 
 TEST(BoardFacts, KernelsThatShareTheFirstRankAreNamed) {

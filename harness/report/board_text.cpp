@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "base/text/minute_text.h"
 #include "harness/report/json_table.h"
-#include "harness/report/number_text.h"
+#include "tasks/result/speedup_text.h"
 
 #include <algorithm>
 #include <iterator>
@@ -22,10 +22,8 @@ constexpr std::size_t kShortDigest = 8;
 constexpr std::size_t kMaxStandingBytes = 240;
 constexpr std::size_t kBoardIndent = 2;
 constexpr const char* kNobodyYet = "No candidate is correct and timed yet.\n";
-constexpr const char* kAsBaseline =
-    "as fast as baseline.cu (the median ratio of launches side by side)";
-constexpr const char* kAsEager =
-    "as fast as PyTorch eager (timed in the same session, but not side by side)";
+constexpr const char* kSideBySide = "the median ratio of launches side by side";
+constexpr const char* kNotSideBySide = "timed in the same session, but not side by side";
 constexpr const char* kGpuNote =
     ": a smaller difference of two times can come from the GPUs. Compare speedups, which have both "
     "times from one GPU";
@@ -34,26 +32,10 @@ constexpr const char* kFootnote =
     "The machine's speed changes between evaluations, so a quotient of two times is not a speedup.";
 constexpr const char* kFinalFootnote =
     " Rows with a held-out value come from one final: the speedup of another final lies in the "
-    "interval; held-out is the speedup at shapes that the search has not seen.";
-
-/// Four significant digits: "412.3 us".
-std::string duration_text(const json& value) {
-  const double ns = value;
-  struct Unit {
-    double ns;
-    const char* name;
-  };
-  for (const Unit unit : {Unit{1e9, "s"}, Unit{1e6, "ms"}, Unit{1e3, "us"}, Unit{1, "ns"}}) {
-    if (ns >= unit.ns) {
-      std::string digits = fmt::format("{:#.4g}", ns / unit.ns);
-      if (digits.back() == '.') {
-        digits.pop_back();
-      }
-      return digits + " " + unit.name;
-    }
-  }
-  return "";
-}
+    "interval, but ranks rest on the races of this final (`winnow help leaderboard`); held-out is "
+    "the speedup at shapes that the search has not seen.";
+constexpr const char* kUnsureFootnote =
+    " ~: not sure, because the interval spans more than a factor of 100.";
 
 /// The rank, with "=" if several kernels share it: "=2".
 std::string board_rank_text(const json& row) {
@@ -68,7 +50,7 @@ std::string short_number(double value) {
   if (value >= 100 * kThousand) {
     return fmt::format("{:.0f}k", value / kThousand);
   }
-  return fmt::format("{:.{}f}", value, value < 10 ? 2 : value < 100 ? 1 : 0);
+  return number_text(value, value < 10 ? 2 : value < 100 ? 1 : 0);
 }
 
 std::string speedup_bounds_text(const json& row) {
@@ -76,8 +58,12 @@ std::string speedup_bounds_text(const json& row) {
   return bounds.known() ? short_number(bounds.low) + "-" + short_number(bounds.high) : "";
 }
 
+std::string board_speedup_text(const json& row) {
+  return speedup_text(number_at(row, "speedup"), bounds_at(row, "speedup"));
+}
+
 std::string times_text(const json& value) {
-  return speedup_text(number_at(value, ""));
+  return tasks::speedup_text(number_at(value, ""));
 }
 
 std::string cost_text(const json& dollars) {
@@ -103,10 +89,10 @@ constexpr bool kMayGo = true, kInTitle = true;
 const std::vector<BoardColumn>& board_columns() {
   static const std::vector<BoardColumn> columns{
       {{{"rank", kRight}, "", board_rank_text}},
-      {{{"speedup", kRight}, "speedup", times_text}},
+      {{{"speedup", kRight}, "", board_speedup_text}},
       {{{"95 %", kRight}, "", speedup_bounds_text}},
       {{{"held-out", kRight}, "held_out_speedup", times_text}},
-      {{{"time", kRight}, "score_ns", duration_text}},
+      {{{"time", kRight}, "score_ns", [](const json& ns) { return time_text(ns); }}},
       {{{"candidate", kRight}, "candidate_id"}},
       {{{"file", kLeft, kMayGo},
         "digest",
@@ -187,13 +173,16 @@ std::string group_heading(const json& row) {
 
 /// What the speedups of all rows mean.
 std::string speedup_note(const json& rows) {
-  const bool all = std::all_of(rows.begin(), rows.end(), is_versus_baseline);
-  const bool none = std::none_of(rows.begin(), rows.end(), is_versus_baseline);
-  return fmt::format("speedup: how many times {}; ",
-                     all ? kAsBaseline
-                     : none
-                         ? kAsEager
-                         : fmt::format("{}, or where a board says so {}", kAsBaseline, kAsEager));
+  std::vector<std::string> meanings;
+  for (const std::string_view versus :
+       {tasks::kVersusBaseline, tasks::kVersusCpuBaseline, tasks::kVersusEager}) {
+    if (std::any_of(rows.begin(), rows.end(),
+                    [&](const json& row) { return row.at("speedup_versus") == versus; })) {
+      meanings.push_back(fmt::format("as fast as {} ({})", versus,
+                                     versus == tasks::kVersusEager ? kNotSideBySide : kSideBySide));
+    }
+  }
+  return "speedup: how many times " + join(meanings, ", or where a board says so ") + "; ";
 }
 
 std::vector<BoardGroup> groups_of(const json& rows) {
@@ -277,10 +266,14 @@ private:
   const std::size_t columns_;
 };
 
-/// Of a board of an old revision of its task.
+/// Of a board of an old revision of its task, or of a task that is not proven.
 std::string note_text(const json& row, const Lines& lines) {
-  const std::string note = text_at(row, "task_note");
-  return note.empty() ? "" : lines.below(note);
+  std::string text;
+  for (const char* name : {"task_note", "task_proof"}) {
+    const std::string note = text_at(row, name);
+    text += note.empty() ? "" : lines.below(note);
+  }
+  return text;
 }
 
 bool is_of_board(const json& fact, const json& row) {
@@ -373,8 +366,12 @@ std::string board_text(const json& board, Format format, std::size_t columns) {
   const bool sat = std::any_of(rows.begin(), rows.end(), [](const json& row) {
     return !row.at("held_out_speedup").is_null();
   });
+  const bool unsure = std::any_of(rows.begin(), rows.end(), [](const json& row) {
+    return is_unsure(bounds_at(row, "speedup"));
+  });
   text += boards_without_ranks(board, lines, format);
-  return text + lines.footnote(speedup_note(rows) + kFootnote + (sat ? kFinalFootnote : ""));
+  return text + lines.footnote(speedup_note(rows) + kFootnote + (sat ? kFinalFootnote : "") +
+                               (unsure ? kUnsureFootnote : ""));
 }
 
 } // namespace winnow::harness

@@ -4,9 +4,9 @@
 #include "harness/report/counted.h"
 #include "harness/report/eval_report.h"
 #include "harness/report/json_table.h"
-#include "harness/report/number_text.h"
 #include "harness/report/timed_shapes.h"
 #include "store/fields.h"
+#include "tasks/result/speedup_text.h"
 #include "tasks/source/kernel_file_scan.h"
 
 #include <algorithm>
@@ -57,12 +57,13 @@ std::string final_text(const json& standing) {
   if (standing.is_null()) {
     return {};
   }
-  const std::string interval = speedup_interval_text(bounds_at(standing, "speedup"));
+  const tasks::Bounds bounds = bounds_at(standing, "speedup");
+  const std::string interval = speedup_interval_text(bounds);
   const double held_out = number_at(standing, "held_out_speedup");
   return fmt::format("rank {}, {}{}{}", text_at(standing, "rank"),
-                     speedup_text(number_at(standing, "speedup")),
+                     speedup_text(number_at(standing, "speedup"), bounds),
                      interval.empty() ? "" : " (95 %: " + interval + ")",
-                     held_out > 0 ? ", held-out " + speedup_text(held_out) : "");
+                     held_out > 0 ? ", held-out " + tasks::speedup_text(held_out) : "");
 }
 
 constexpr std::size_t kDateBytes = 10;
@@ -90,8 +91,9 @@ std::string races_text(const json& races) {
 std::string measurements_text(const json& measurements) {
   std::string text;
   for (const json& measured : measurements) {
-    const std::string speedup = speedup_text(number_at(measured, "speedup"));
-    const std::string interval = speedup_interval_text(bounds_at(measured, "speedup"));
+    const tasks::Bounds bounds = bounds_at(measured, "speedup");
+    const std::string speedup = speedup_text(number_at(measured, "speedup"), bounds);
+    const std::string interval = speedup_interval_text(bounds);
     const std::string parameters = parameters_at(measured);
     text += fmt::format(
         "measured by winnow {} on {}: {}{}, {}{}{}\n", text_at(measured, "asked_by"),
@@ -111,8 +113,8 @@ std::string light_text(const json& document) {
   std::string text;
   for (const json& shape : value_at(document, "evaluation/profile")) {
     if (const double fraction = number_at(shape, "speed_of_light/fraction"); fraction > 0) {
-      text += fmt::format("speed of light at {}: {:.0f} % of {} ({})\n", text_at(shape, "shape"),
-                          100 * fraction, text_at(shape, "speed_of_light/bound"),
+      text += fmt::format("speed of light at {}: {} of {} ({})\n", text_at(shape, "shape"),
+                          percent_text(fraction), text_at(shape, "speed_of_light/bound"),
                           asked ? "from winnow profile" : "from when it was judged");
     }
   }
@@ -143,6 +145,7 @@ json candidate_json(const store::CandidateRecord& record, const CandidateParts& 
           {"task", row.task},
           {"task_digest", record.task_digest},
           {"task_note", record.task_note},
+          {"task_proof", record.task_proof},
           {"origin", row.origin},
           {"model", text_or_null(row.model)},
           {"author", row.author},
@@ -176,6 +179,7 @@ std::string candidate_text(const json& document) {
                                  counted(document.at("lines").get<std::int64_t>(), "line"));
   text += fact("task", text_at(document, "task"));
   text += fact("its revision", text_at(document, "task_note"));
+  text += fact("its proof", text_at(document, "task_proof"));
   text += fact("run", text_at(document, "run"));
   text += fact("by", text_at(document, "author"));
   text += fact("operator", text_at(document, "operator"));

@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "harness/report/json_table.h"
-#include "harness/report/number_text.h"
+#include "tasks/result/speedup_text.h"
 
 #include <algorithm>
 #include <set>
@@ -27,12 +27,16 @@ bool is_versus_eager(const json& evaluation) {
 }
 
 std::string microseconds(double ns) {
-  return ns > 0 ? fmt::format("{:.2f}", ns / 1000) : "";
+  return ns > 0 ? number_text(ns / 1000) : "";
 }
 
 /// "0.93-1.03"; empty if unknown.
 std::string bounds_text(const json& document) {
   return speedup_interval_text(bounds_at(document, "speedup"));
+}
+
+std::string speedup_at(const json& document) {
+  return speedup_text(number_at(document, "speedup"), bounds_at(document, "speedup"));
 }
 
 /// The document of a hidden case has no shape.
@@ -73,7 +77,6 @@ std::string cases_table(const json& evaluation) {
   const auto baseline = [](const json& result) {
     return is_hidden(result) ? "" : microseconds(number_at(result, "baseline_median_ns"));
   };
-  const auto speedup = [](const json& value) { return speedup_text(number_at(value, "")); };
   const bool eager = is_versus_eager(evaluation);
   TextTable table = json_table(cases, {{{"stage"}, "stage"},
                                        {{"shape"}, "", shape},
@@ -81,7 +84,7 @@ std::string cases_table(const json& evaluation) {
                                        {{"error / limit", true}, "max_error_ratio", error},
                                        {{"median us", true}, "median_ns", median},
                                        {{eager ? "eager us" : "baseline us", true}, "", baseline},
-                                       {{"speedup", true}, "speedup", speedup},
+                                       {{"speedup", true}, "", speedup_at},
                                        {{"95 %", true}, "", bounds_text}});
   remove_empty_columns(table);
   return to_aligned_text(table, 0) +
@@ -97,9 +100,9 @@ std::string hidden_text(const json& evaluation) {
   }
   const double speedup = number_at(evaluation, "hidden_speedup");
   if (speedup > 0) {
-    text +=
-        fmt::format("hidden shapes: {} {}{}\n", speedup_text(speedup), rival_speed(evaluation),
-                    evaluation.at("promoted") == false ? ", too slow there to lead a search" : "");
+    text += fmt::format(
+        "hidden shapes: {} {}{}\n", tasks::speedup_text(speedup), rival_speed(evaluation),
+        evaluation.at("promoted") == false ? ", too slow there to lead a search" : "");
   }
   return text;
 }
@@ -145,7 +148,7 @@ std::string libraries_text(const json& cases) {
       const double own = number_at(result, "median_ns");
       if (library.at("agrees") == true && median > 0) {
         text += microseconds(median) + " us";
-        text += own > 0 ? fmt::format(", the candidate takes {:.2f}x as long", own / median) : "";
+        text += own > 0 ? ", the candidate takes " + number_text(own / median) + "x as long" : "";
       } else {
         text += "not compared: " + text_at(library, "error");
       }
@@ -202,16 +205,16 @@ std::string_view why_not_measured(const json& evaluation) {
 }
 
 std::string rival_speed(const json& evaluation) {
-  return is_versus_eager(evaluation) ? "the speed of PyTorch eager" : "the baseline's speed";
+  return "the speed of " + store::versus_at(evaluation);
 }
 
 std::string circumstances_text(const json& document, const json& evaluation) {
   const std::string seed = text_at(evaluation, "seed");
   const std::string unranked = text_at(document, "unranked");
-  return fmt::format("{} on {}{}, isolation {}{}{}, {:.1f} s\n", text_at(document, "device"),
+  return fmt::format("{} on {}{}, isolation {}{}{}, {} s\n", text_at(document, "device"),
                      text_at(document, "device_name"), judge_text(evaluation),
                      text_at(document, "isolation"), seed.empty() ? "" : ", seed ", seed,
-                     number_at(document, "seconds")) +
+                     number_text(number_at(document, "seconds"), 1)) +
          (unranked.empty() ? "" : "boards do not rank this kernel: " + unranked + "\n");
 }
 
@@ -224,9 +227,9 @@ std::string eval_text(const json& evaluation) {
         fmt::format("machine code: {}: {}\n", text_at(finding, "kind"), text_at(finding, "detail"));
   }
   text += "verdict: " + verdict_with_reason(evaluation);
-  if (const double speedup = number_at(evaluation, "speedup"); speedup > 0) {
+  if (const std::string speedup = speedup_at(evaluation); !speedup.empty()) {
     const std::string bounds = bounds_text(evaluation);
-    text += fmt::format(", {} {}{}{}{}", speedup_text(speedup), rival_speed(evaluation),
+    text += fmt::format(", {} {}{}{}{}", speedup, rival_speed(evaluation),
                         bounds.empty() ? "" : " (95 %: ", bounds, bounds.empty() ? "" : ")");
     text += ", the geometric mean over the timed shapes";
   }

@@ -1,7 +1,7 @@
 #include "base/text.h"
 #include "harness/report/board_text.h"
 #include "harness/report/json_table.h"
-#include "harness/report/number_text.h"
+#include "tasks/result/speedup_text.h"
 
 #include <algorithm>
 
@@ -62,10 +62,11 @@ std::string place_text(const json& candidate) {
 
 /// As on the board, so that a rank stands beside the number that it rests on.
 std::string placed_speedup_text(const json& candidate) {
-  const bool on_board = !candidate.at("board").is_null();
-  const double speedup = number_at(candidate, on_board ? "board/speedup" : "evaluation/speedup");
+  const json& place = candidate.at("board");
+  const json& from = place.is_null() ? candidate.at("evaluation") : place;
+  const std::string speedup = speedup_text(number_at(from, "speedup"), bounds_at(from, "speedup"));
   const std::string versus = text_at(candidate, "evaluation/speedup_versus");
-  return speedup_text(speedup) + (speedup > 0 && !versus.empty() ? " over " + versus : "");
+  return speedup + (speedup.empty() || versus.empty() ? "" : " over " + versus);
 }
 
 /// Why the candidate is not correct, or why it has no rank.

@@ -5,6 +5,9 @@
 #include "store/candidate_record.h"
 #include "store/leaderboard_format.h"
 #include "store/test_store.h"
+#include "tasks/proof.h"
+
+#include <cstdlib>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -364,6 +367,31 @@ struct RevisedStore : TestStore {
 };
 
 constexpr const char* kOld = "old: the task has changed; its newest revision in this store is ";
+
+TEST(Leaderboard, ABoardOfATaskThatIsNotProvenSaysSoEverywhereInTheSameWords) {
+  TestStore t;
+  setenv("XDG_STATE_HOME", (t.directory.path() / "state").c_str(), 1);
+  tasks::Task task = testing::sample_task("mine");
+  task.folder = t.directory.path() / "mine";
+  t.task = t.store.add_task(task);
+  const RowId candidate = t.add("mine/0/0", "// kernel", {correct_evaluation(2)});
+  const auto text = [&](Format format) {
+    const auto rows = t.store.leaderboard({});
+    return format_leaderboard(rows, format, board_facts(t.store, {}, rows), 0);
+  };
+  const std::string note =
+      "the task mine is not proven on cpu: run `winnow tasks selftest mine --device cpu`";
+  for (const Format format : {Format::Table, Format::Markdown, Format::Json, Format::Csv}) {
+    EXPECT_THAT(text(format), HasSubstr(note));
+  }
+  EXPECT_THAT(board_page(t.store, {}), HasSubstr(note));
+  EXPECT_THAT(t.store.candidate_record(candidate).task_proof, HasSubstr(note));
+  tasks::keep_proof(task.digest, "cpu", true);
+  EXPECT_THAT(text(Format::Table), ::testing::Not(HasSubstr("not proven")));
+  tasks::keep_proof(task.digest, "cpu", false);
+  EXPECT_THAT(text(Format::Table), HasSubstr("not proven on cpu, its selftest failed: run "));
+  unsetenv("XDG_STATE_HOME");
+}
 
 TEST(Leaderboard, ABoardOfAnOldRevisionSaysSoEverywhereInTheSameWords) {
   RevisedStore t;

@@ -235,8 +235,8 @@ std::string library_lines(const json& cases) {
       const double median = number_at(library, "median_ns");
       text += fmt::format("{}: {}: ", text_at(result, "shape"), text_at(library, "name"));
       text += library.at("agrees") == true && median > 0
-                  ? fmt::format("{}, the kernel takes {:.2f}x as long\n", time_text(median),
-                                number_at(result, "median_ns") / median)
+                  ? fmt::format("{}, the kernel takes {}x as long\n", time_text(median),
+                                number_text(number_at(result, "median_ns") / median))
                   : "not compared: " + on_one_line(text_at(library, "error")) + "\n";
     }
   }

@@ -1,5 +1,6 @@
 #include "harness/report/role_report.h"
 
+#include "base/text/number_text.h"
 #include "harness/report/text_table.h"
 #include "profiling/statistics/proportion.h"
 #include "search/speed_bins.h"
@@ -292,7 +293,7 @@ std::string roles_text(const json& document) {
         {role.at("role"), std::to_string(role.at("calls").get<std::int64_t>()),
          std::to_string(role.at("useful").get<std::int64_t>()), std::to_string(tokens),
          role.at("dollars").is_null() ? "unknown"
-                                      : fmt::format("{:.4f}", role.at("dollars").get<double>()),
+                                      : number_text(role.at("dollars").get<double>(), 4),
          role_score_text(role)});
   }
   std::string text = table.rows.empty() ? "" : to_aligned_text(table, 0);

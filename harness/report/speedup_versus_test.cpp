@@ -6,6 +6,7 @@
 #include "tasks/parse/task_parse.h"
 #include "tasks/task/speedup_versus.h"
 
+#include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -45,9 +46,35 @@ struct VersusStore : TestStore {
   RowId task_with_baseline;
 };
 
-TEST(SpeedupVersus, IsPyTorchWithoutABaseline) {
-  EXPECT_EQ(tasks::speedup_versus("__global__ ..."), "baseline.cu");
-  EXPECT_EQ(tasks::speedup_versus(""), "PyTorch eager");
+TEST(SpeedupVersus, ABoardNamesTheFileThatWasMeasuredOnTheCpu) {
+  TestStore t;
+  tasks::Task task = torch_task();
+  task.baseline = "// for GPUs";
+  task.cpu_baseline = "// for the CPU";
+  t.task = t.store.add_task(task);
+  const RowId candidate = t.add("row_softmax/0/0", "// kernel", {correct_evaluation(1.5)});
+  EXPECT_EQ(t.store.candidate_state(candidate).row.speedup_versus, "baseline.cpu.cu");
+  const auto rows = t.store.leaderboard({});
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].speedup_versus, "baseline.cpu.cu");
+  const std::string table = format_leaderboard(rows, Format::Table, board_facts(t.store, {}, rows));
+  EXPECT_THAT(table, HasSubstr("(Test CPU, 2 cores), speedup over baseline.cpu.cu, "));
+  EXPECT_THAT(table, HasSubstr("speedup: how many times as fast as baseline.cpu.cu (the median"));
+  EXPECT_THAT(table, HasSubstr("1.50x as fast as baseline.cpu.cu (no interval)"));
+  EXPECT_THAT(export_run(t.store, {}, Format::Markdown), HasSubstr("| 1.50x over baseline.cpu.cu"));
+}
+
+TEST(SpeedupVersus, AnOldEntryOfATaskLearnsOfTheBaselineForTheCpu) {
+  TestStore t;
+  tasks::Task task = torch_task();
+  task.baseline = "// for GPUs";
+  task.cpu_baseline = "// for the CPU";
+  t.task = t.store.add_task(task);
+  SQLite::Database(t.path.string(), SQLite::OPEN_READWRITE)
+      .exec("UPDATE tasks SET definition = '{}'"); // as an earlier version wrote it
+  t.store.add_task(task);
+  t.add("row_softmax/0/0", "// kernel", {correct_evaluation(1.5)});
+  EXPECT_EQ(t.store.leaderboard({}).at(0).speedup_versus, "baseline.cpu.cu");
 }
 
 TEST(SpeedupVersus, ABoardOfATaskWithoutABaselineSaysSo) {

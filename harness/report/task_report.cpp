@@ -185,7 +185,7 @@ json task_json(const tasks::Task& task) {
     document["reference"] = fmt::format("the module in reference.py, in {} mode, in float64",
                                         task.torch->training ? "training" : "evaluation");
   }
-  store::put_versus(document, tasks::speedup_versus(task.baseline));
+  store::put_versus(document, tasks::speedup_versus(task));
   if (!task.cpu_baseline.empty()) {
     document["cpu_baseline"] = tasks::kCpuBaselineFile;
   }

@@ -6,7 +6,6 @@
 #include "tasks/task/speedup_versus.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -17,38 +16,6 @@ namespace {
 
 using tasks::Bounds;
 using tasks::CaseResult;
-
-struct TimeUnit {
-  double nanoseconds;
-  const char* name;
-};
-
-TimeUnit unit_for(double nanoseconds) {
-  constexpr std::array kUnits{TimeUnit{1, "ns"}, TimeUnit{1e3, "us"}, TimeUnit{1e6, "ms"},
-                              TimeUnit{1e9, "s"}};
-  TimeUnit unit = kUnits[0];
-  for (const TimeUnit& larger : kUnits) {
-    unit = nanoseconds >= larger.nanoseconds ? larger : unit;
-  }
-  return unit;
-}
-
-/// At least four digits, also for values that are rounded up to a power of ten.
-std::string digits(double value) {
-  const int decimals = value < 9.9995 ? 3 : value < 99.995 ? 2 : value < 999.95 ? 1 : 0;
-  return fmt::format("{:.{}f}", value, decimals);
-}
-
-/// A bound that is not 1 does not read as 1: whether an interval holds 1 decides a race.
-std::string bound_text(double ratio) {
-  std::string text = digits(ratio);
-  std::string one = digits(1);
-  for (int decimals = 4; ratio != 1 && text == one && decimals < 10; ++decimals) {
-    text = fmt::format("{:.{}f}", ratio, decimals);
-    one = fmt::format("{:.{}f}", 1.0, decimals);
-  }
-  return text;
-}
 
 CaseResult rival_case(const CaseResult& timed, std::string_view versus) {
   CaseResult rival = timed;
@@ -90,25 +57,17 @@ tasks::Speedup speedup_of_rival(const std::vector<TimedShape>& shapes) {
   return tasks::mean_speedup(speedups);
 }
 
-std::string time_text(double nanoseconds) {
-  if (!(nanoseconds > 0)) {
-    return {};
-  }
-  const TimeUnit unit = unit_for(nanoseconds);
-  return digits(nanoseconds / unit.nanoseconds) + " " + unit.name;
-}
-
 std::string time_interval_text(const Bounds& nanoseconds) {
   if (!nanoseconds.known()) {
     return {};
   }
-  const TimeUnit unit = unit_for(nanoseconds.high);
-  return fmt::format("{} to {} {}", digits(nanoseconds.low / unit.nanoseconds),
-                     digits(nanoseconds.high / unit.nanoseconds), unit.name);
+  const TimeUnit unit = time_unit(nanoseconds.high);
+  return fmt::format("{} to {} {}", four_digits(nanoseconds.low / unit.nanoseconds),
+                     four_digits(nanoseconds.high / unit.nanoseconds), unit.name);
 }
 
 std::string ratio_text(double ratio) {
-  return ratio > 0 ? digits(ratio) + "x" : "";
+  return ratio > 0 ? four_digits(ratio) + "x" : "";
 }
 
 nlohmann::json measured_json(double value) {
@@ -129,6 +88,16 @@ void put_speedup_beside(nlohmann::json& rival, const std::vector<TimedShape>& sh
   if (const tasks::Speedup beside = speedup_of_rival(shapes); beside.value > 0) {
     put_measured(rival, "speedup", "", beside.value, beside.bounds);
   }
+}
+
+std::string bound_text(double ratio) {
+  std::string text = four_digits(ratio);
+  std::string one = four_digits(1);
+  for (int decimals = 4; ratio != 1 && text == one && decimals < 10; ++decimals) {
+    text = fmt::format("{:.{}f}", ratio, decimals);
+    one = fmt::format("{:.{}f}", 1.0, decimals);
+  }
+  return text;
 }
 
 std::string ratio_interval_text(const Bounds& bounds) {

@@ -43,7 +43,7 @@ json trials_json(std::vector<search::Trial> trials) {
 }
 
 std::string overall_speed_text(const json& speed) {
-  return speed.is_null() ? "" : fmt::format("{:.3f}x", speed.get<double>());
+  return speed.is_null() ? "" : ratio_text(speed.get<double>());
 }
 
 std::string table_text(const json& document) {
@@ -86,9 +86,9 @@ std::string result_text(const json& document) {
                        name);
   }
   const std::string verdict = text_at(race, "verdict");
-  return fmt::format("{} is {:.3f}x as fast as the default: {:.3f} to {:.3f} (99 %), {}{}\n", name,
-                     race.at("ratio").get<double>(), race.at("low").get<double>(),
-                     race.at("high").get<double>(), verdict,
+  return fmt::format("{} is {} as fast as the default: {} (99 %), {}{}\n", name,
+                     ratio_text(race.at("ratio")),
+                     ratio_interval_text({race.at("low"), race.at("high")}), verdict,
                      verdict == "faster" ? "" : "; the default stays");
 }
 

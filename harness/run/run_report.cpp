@@ -1,5 +1,6 @@
 #include "harness/run/run_report.h"
 
+#include "base/text/number_text.h"
 #include "base/text/shell_word.h"
 #include "harness/config/duration.h"
 #include "harness/report/board_report.h"
@@ -21,12 +22,14 @@ std::string dollars_text(const Spend& spend) {
   if (spend.unpriced_calls == spend.calls) {
     return "price unknown";
   }
-  std::string text = fmt::format("${:.4f}", spend.dollars);
+  std::string text = winnow::dollars_text(spend.dollars);
   if (spend.unpriced_calls > 0) {
     text += " and " + counted(spend.unpriced_calls, "call") + " of unknown price";
   } else if (spend.dollars > 0) {
-    text += fmt::format(" (${:.4f} a call)",
-                        spend.dollars / static_cast<double>(spend.calls - spend.calls_from_record));
+    text += " (" +
+            winnow::dollars_text(spend.dollars /
+                                 static_cast<double>(spend.calls - spend.calls_from_record)) +
+            " a call)";
   }
   return text;
 }
@@ -57,7 +60,7 @@ std::string spend_text(const RunOutcome& outcome) {
   if (const Unconfirmed& lost = spend.unconfirmed; lost.calls > 0) {
     text += fmt::format("estimated, on top of what was measured: {}{} of {} that the provider did "
                         "not count (broken, cut off, or answered without counts)\n",
-                        lost.dollars > 0 ? fmt::format("${:.4f} for ", lost.dollars) : "",
+                        lost.dollars > 0 ? winnow::dollars_text(lost.dollars) + " for " : "",
                         counted(lost.tokens, "token"), counted(lost.calls, "request"));
   }
   return text;
@@ -68,9 +71,9 @@ std::vector<std::string> earnings_row(const search::Earnings& earned) {
           earned.op,
           std::to_string(earned.calls),
           std::to_string(earned.correct),
-          fmt::format("{:.4f}", earned.dollars),
-          fmt::format("{:.1f}", earned.device_seconds),
-          fmt::format("x{:.2f}", std::exp(earned.log_gain))};
+          number_text(earned.dollars, 4),
+          number_text(earned.device_seconds, 1),
+          "x" + number_text(std::exp(earned.log_gain))};
 }
 
 } // namespace

@@ -23,6 +23,7 @@
 #include "remote/broker_config.h"
 #include "store/advice.h"
 #include "tasks/catalogue.h"
+#include "tasks/proof.h"
 #include "tasks/task_word.h"
 
 #include <algorithm>
@@ -348,6 +349,7 @@ void keep_end(RunSession& session, const std::string& reason) {
 /// Drives the run. One that dies has an end in the store; if it dies before its first kernel, a
 /// mistake in its configuration or in a file that it names is the cause.
 ExitCode drive_to_an_end(RunSession& session, Interrupt& interrupt) {
+  std::cerr << tasks::unproven_warning(session.tasks, session.devices->first().kind);
   const bool is_new = session.store.candidates(session.run.id).empty();
   try {
     return drive_and_report(session, interrupt);

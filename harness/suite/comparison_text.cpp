@@ -9,21 +9,21 @@ namespace {
 using nlohmann::json;
 
 /// "0.83 (0.50-1.00)", "1.50x (1.20-1.90)"; null: "-".
-std::string mean_text(const json& mean, const std::string& unit, std::string (*text)(double)) {
+std::string mean_text(const json& mean, const std::string& unit) {
   if (mean.at("value").is_null()) {
     return "-";
   }
-  const auto number = [&](const char* name) { return text(mean.at(name).get<double>()); };
+  const auto number = [&](const char* name) { return number_text(mean.at(name).get<double>()); };
   return number("value") + unit +
          (mean.at("low").is_null() ? "" : fmt::format(" ({}-{})", number("low"), number("high")));
 }
 
 std::string mean_share(const json& mean) {
-  return mean_text(mean, "", [](double share) { return fmt::format("{:.2f}", share); });
+  return mean_text(mean, "");
 }
 
 std::string mean_times(const json& mean) {
-  return mean_text(mean, "x", number_text);
+  return mean_text(mean, "x");
 }
 
 /// "=2": another row has this rank, too.
@@ -65,7 +65,7 @@ TextTable comparison_table(const json& rows) {
                         {{"tokens", true}, "", tokens_text},
                         {{"cost", true}, "dollars", cost_text},
                         {{"device s", true}, "device_seconds", [](const json& seconds) {
-                           return fmt::format("{:.1f}", seconds.get<double>());
+                           return number_text(seconds.get<double>(), 1);
                          }}});
   table.splits = true;
   return table;

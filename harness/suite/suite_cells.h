@@ -1,18 +1,17 @@
 // Texts of the cells in the tables of a suite. For .cpp files.
 #pragma once
 
-#include "harness/report/number_text.h"
+#include "base/text/number_text.h"
 
 #include <string>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace winnow::harness {
 
 /// A share from 0 to 1; null: "-".
 inline std::string share_text(const nlohmann::json& share) {
-  return share.is_null() ? "-" : fmt::format("{:.2f}", share.get<double>());
+  return share.is_null() ? "-" : number_text(share.get<double>());
 }
 
 /// A speedup; null: "-".

@@ -4,6 +4,7 @@
 #include "harness/suite/suite_cells.h"
 #include "harness/suite/suite_comparison.h"
 #include "harness/suite/suite_scores.h"
+#include "tasks/result/speedup_text.h"
 #include "tasks/suite.h"
 
 #include <algorithm>
@@ -113,7 +114,7 @@ TextTable cost_table(const json& run) {
   columns.push_back({{"prompt tokens", true}, "prompt_tokens", tokens});
   columns.push_back({{"reply tokens", true}, "completion_tokens", tokens});
   columns.push_back({{"device s", true}, "device_seconds", [](const json& seconds) {
-                       return fmt::format("{:.1f}", seconds.get<double>());
+                       return number_text(seconds.get<double>(), 1);
                      }});
   columns.push_back({{"cost", true}, "dollars", cost_text});
   return json_table(rows, columns);

@@ -1,5 +1,7 @@
 #include "profiling/roofline/counter_text.h"
 
+#include "base/text/number_text.h"
+
 #include <cmath>
 #include <span>
 
@@ -17,11 +19,8 @@ std::string scaled(double value, std::span<const char* const> units) {
     value /= kStep;
     ++unit;
   }
-  return fmt::format("{:.{}f} {}", value,
-                     std::abs(value) < 10    ? 2
-                     : std::abs(value) < 100 ? 1
-                                             : 0,
-                     units[unit]);
+  const int decimals = std::abs(value) < 10 ? 2 : std::abs(value) < 100 ? 1 : 0;
+  return number_text(value, decimals) + " " + units[unit];
 }
 
 } // namespace
@@ -36,7 +35,7 @@ std::string counter_text(double value, std::string_view unit) {
     return scaled(value, kTimes);
   }
   if (unit == "%") {
-    return fmt::format("{:.{}f} %", value, std::abs(value) < 10 ? 1 : 0);
+    return number_text(value, std::abs(value) < 10 ? 1 : 0) + " %";
   }
   return fmt::format("{:.3g}", value);
 }

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/json_dump.h"
 #include "base/text.h"
+#include "store/author.h"
 #include "store/board/query_json.h"
 #include "store/candidate_record.h"
 #include "store/training/training_facts.h"
@@ -33,10 +34,11 @@ constexpr const char* kExample =
     "LEFT JOIN evaluations AS e ON e.candidate_id = o.candidate_id AND e.ordinal = 0 "
     "LEFT JOIN evaluations AS timed ON timed.id = e.id AND o.verdict = 'correct' "
     "LEFT JOIN stages AS s ON s.number = e.stage WHERE o.candidate_id = ?";
-constexpr const char* kBoard =
+const std::string kBoard =
     "SELECT t.name AS task, t.digest AS task_digest, t.category, o.device, o.device_name, "
-    "e.evaluator_version, substr(t.baseline_source, 1, 1) AS begin_of_baseline "
-    "FROM candidate_overview AS o JOIN tasks AS t ON t.id = o.task_id "
+    "e.evaluator_version, " +
+    versus_sql("t", "o.device") +
+    " AS versus FROM candidate_overview AS o JOIN tasks AS t ON t.id = o.task_id "
     "LEFT JOIN evaluations AS e ON e.candidate_id = o.candidate_id AND e.ordinal = 0 "
     "WHERE o.candidate_id = ?";
 constexpr const char* kPrompt =
@@ -54,8 +56,8 @@ public:
   json head(const TrainingFacts& facts, const char* selection) {
     json head{{"schema", "winnow.training"}, {"version", 1}, {"selection", selection}};
     add_columns(board_, facts.candidate, head);
-    head.erase("begin_of_baseline");
-    put_versus(head, tasks::speedup_versus(board_.text("begin_of_baseline")));
+    head.erase("versus");
+    put_versus(head, board_.text("versus"));
     return head;
   }
 

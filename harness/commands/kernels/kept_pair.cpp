@@ -2,6 +2,7 @@
 
 #include "base/digest.h"
 #include "base/error.h"
+#include "base/text/shell_word.h"
 #include "harness/commands/own_kernels.h"
 #include "search/outcome.h"
 
@@ -37,9 +38,9 @@ void keep_kernel(const KeptPair& where, const tasks::Task& task, const nlohmann:
   if (known && evaluation.verdict != tasks::Verdict::Infrastructure) {
     store.add_measurement(*known, evaluation, where.asked_by);
   }
-  std::cerr << (known ? fmt::format("{}: is candidate {}; `winnow show {}` has this measurement, "
-                                    "too",
-                                    kernel.file, *known, *known)
+  std::cerr << (known ? fmt::format("{}: is candidate {}; `winnow show {} --store {}` has this "
+                                    "measurement, too",
+                                    kernel.file, *known, *known, shell_word(where.store.path()))
                       : OwnKernels(where.store, kOwnKernelsRun, task, environment)
                             .keep(kernel.file, kernel.text, evaluation, where.asked_by))
             << '\n';

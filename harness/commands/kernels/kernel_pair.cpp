@@ -10,6 +10,8 @@
 #include "harness/named/named_task.h"
 #include "harness/report/activity.h"
 #include "tasks/plan/tuning/parameter_choices.h"
+#include "tasks/proof.h"
+#include "tasks/task/baseline.h"
 
 #include <algorithm>
 #include <charconv>
@@ -150,12 +152,13 @@ JudgedKernel judged(const NamedKernel& kernel, evaluators::EvaluationRequest req
 
 /// Judges the other kernel first: if it is not correct, a comparison is impossible.
 KernelPair judged_pair(const NamedPair& named, evaluators::EvaluationRequest request,
-                       evaluators::OneByOne& evaluations, const Interrupt& interrupt) {
+                       evaluators::OneByOne& evaluations, const Interrupt& interrupt,
+                       std::string_view versus) {
   const auto& [kernel, against] = named;
   KernelPair pair{request.task->name,
                   {kernel.file, kernel.digest, {}, kernel.text},
                   std::nullopt,
-                  std::string(tasks::speedup_versus(request.task->baseline))};
+                  std::string(versus)};
   if (against) {
     pair.against = judged(*against, request, evaluations);
     if (pair.against->evaluation.verdict != tasks::Verdict::Correct || interrupt.interrupted()) {
@@ -233,12 +236,15 @@ ExitCode judge_pair(const PairCommand& command, const PairMethod& method) {
   if (options.time_budget.count() == 0) {
     options.time_budget = devices->first().kind == "cpu" ? method.cpu_budget : method.gpu_budget;
   }
+  const std::string& kind = devices->first().kind;
+  activity->away([&] { std::cerr << tasks::unproven_warning({task}, kind); });
   evaluators::OneByOne evaluations(devices->factory());
   evaluators::EvaluationRequest request;
   request.task = std::make_shared<const tasks::Task>(task);
   request.protocol = options;
   const OnInterrupt stop(interrupt, [&] { evaluations.interrupt(); });
-  const KernelPair pair = judged_pair(named, std::move(request), evaluations, interrupt);
+  const KernelPair pair = judged_pair(named, std::move(request), evaluations, interrupt,
+                                      tasks::speedup_versus(task, kind));
   activity.reset();
   if (interrupt.interrupted()) {
     std::cerr << "interrupted\n";

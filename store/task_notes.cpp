@@ -1,4 +1,7 @@
-#include "store/revision_note.h"
+#include "store/task_notes.h"
+
+#include "base/text/shell_word.h"
+#include "tasks/proof.h"
 
 #include <fmt/format.h>
 
@@ -17,7 +20,7 @@ constexpr const char* kNewest =
 
 } // namespace
 
-RevisionNotes::RevisionNotes(const Database& database) {
+TaskNotes::TaskNotes(const Database& database) : database_(database) {
   Query several(database, "SELECT 1 FROM tasks GROUP BY name HAVING count(*) > 1 LIMIT 1");
   if (!several.next()) {
     return;
@@ -28,12 +31,21 @@ RevisionNotes::RevisionNotes(const Database& database) {
   }
 }
 
-std::string RevisionNotes::note(const std::string& task, const std::string& digest) const {
+std::string TaskNotes::revision(const std::string& task, const std::string& digest) const {
   const auto newest = newest_.find(task);
   return newest == newest_.end() || newest->second == digest
              ? ""
              : fmt::format("old: the task has changed; its newest revision in this store is {}",
                            newest->second.substr(0, kDigitsOfNewest));
+}
+
+std::string TaskNotes::proof(const std::string& task, const std::string& digest,
+                             const std::string& device_kind) const {
+  Query query(database_, "SELECT folder <> '' AS is_own FROM tasks WHERE name = ? AND digest = ?");
+  query.bind(task, digest).next();
+  // The name and not the folder, because a page leaves the machine.
+  return tasks::unproven_note({task, digest, query.integer("is_own") != 0, shell_word(task)},
+                              device_kind);
 }
 
 } // namespace winnow::store
