@@ -16,6 +16,7 @@ struct SuiteCall {
   bool tokens_unknown = false;                           ///< nobody has counted those of the reply
   std::optional<double> dollars;                         ///< nullopt: unknown
   bool price_unknown = false;
+  bool is_made = false;     ///< false: asked for, and no reply has come
   bool is_answered = false; ///< false for the call of a role, too: its reply is no kernel
   RowId candidate = 0;      ///< 0: there is none
   std::string digest;       ///< of the kernel file; empty: there is no candidate
