@@ -34,7 +34,8 @@ void check_files(const std::filesystem::path& directory) {
   std::filesystem::directory_iterator files(directory, code);
   if (code) {
     throw UsageError(
-        fmt::format("cannot read the prompt directory {}: {}", directory.string(), code.message()));
+        fmt::format("cannot read the prompt directory {}: {}", directory.string(), code.message()),
+        "name a folder of templates in prompts.directory");
   }
   bool has_template = false;
   for (const auto& entry : files) {
