@@ -63,9 +63,11 @@ public:
   void work(const std::shared_ptr<evaluators::DeviceHost>& host) {
     for (std::size_t i = next_++; i < tasks_.size(); i = next_++) {
       found_[i] = prove(tasks_[i], options_, host, activity_);
-      const std::string said =
-          is_proven(found_[i]) ? tasks_[i].name + ": proven\n" : task_lines(found_[i]);
-      activity_.away([&] { std::cerr << said; });
+      if (tasks_.size() > 1) { // otherwise the report comes at once
+        const std::string said =
+            is_proven(found_[i]) ? tasks_[i].name + ": proven\n" : task_lines(found_[i]);
+        activity_.away([&] { std::cerr << said; });
+      }
     }
   }
 
