@@ -189,6 +189,32 @@ TEST(AtomicFile, ReplacesOnlyWhatIsWhole) {
   EXPECT_THROW(AtomicFile(directory.path() / "none" / "b.txt"), Error);
 }
 
+TEST(AtomicFile, WritesToADeviceInPlace) {
+  const TemporaryDirectory directory("files");
+  const auto link = directory.path() / "null";
+  std::filesystem::create_symlink("/dev/null", link);
+  write_file_atomic(link, "text");
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+}
+
+TEST(AtomicFile, SaysWhatToDoWhereNothingCanBeWritten) {
+  try {
+    write_file_atomic("/proc/mine.txt", "text");
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("/proc/mine.txt: cannot be written: "));
+    EXPECT_THAT(error.remedy(), HasSubstr("a folder that exists and that you may write to"));
+  }
+  try {
+    write_file_atomic("/dev/full", "text");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("No space left on device"));
+    EXPECT_THAT(error.remedy(), HasSubstr("free some space"));
+  }
+}
+
 TEST(Digest, ComputesAnHmac) { // RFC 4231, test case 2
   EXPECT_EQ(hmac_sha256_hex("Jefe", "what do ya want for nothing?"),
             "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");

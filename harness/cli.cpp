@@ -96,7 +96,9 @@ std::string near_miss(const CLI::App& app) {
     for (const CLI::App* level : {&command, &app}) { // global options are allowed everywhere
       for (const CLI::Option* option : level->get_options()) {
         for (const std::string& name : option->get_lnames()) {
-          known.push_back("--" + name);
+          if (level == &command || command.get_option_no_throw("--" + name) == nullptr) {
+            known.push_back("--" + name);
+          }
         }
       }
     }
@@ -179,6 +181,11 @@ int act(const Action& chosen) {
     return report(Error(fmt::format("JSON of a form that Winnow does not write ({})", what),
                         "restore a copy of the store or of the file that the command reads"),
                   ExitCode::Failure);
+  } catch (const std::filesystem::filesystem_error& error) {
+    return report(Error(fmt::format("{}: {}", error.path1().string(), error.code().message()),
+                        "look whether the path exists, whether you may read and write there, and "
+                        "whether the disk is full"),
+                  ExitCode::Usage);
   } catch (const std::exception& error) {
     return report(Error(error.what()), ExitCode::Failure);
   }

@@ -10,7 +10,8 @@ namespace winnow::store {
 namespace {
 
 constexpr const char* kSelectCalls =
-    "SELECT t.name AS task, t.digest AS task_digest, m.model, m.status = 'ok' AND NOT EXISTS "
+    "SELECT t.name AS task, t.digest AS task_digest, m.model, m.status <> 'pending' AS is_made, "
+    "m.status = 'ok' AND NOT EXISTS "
     "(SELECT 1 FROM advice AS a WHERE a.call_id = m.id) AS is_answered, "
     "x.paid_prompt_tokens AS prompt_tokens, x.paid_completion_tokens AS completion_tokens, "
     "m.status = 'ok' AND m.served_from IS NULL AND coalesce(m.prompt_tokens, 0) = 0 "

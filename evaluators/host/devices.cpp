@@ -150,26 +150,30 @@ DeviceReport select_device(const std::string& name) {
     }
     return *best;
   }
-  std::vector<std::string> known{"best"};
+  const std::string kind = name.substr(0, name.find(':'));
+  std::vector<std::string> known{"best"}, here{"best"};
   for (const DeviceReport& report : reports) {
     known.push_back(report.id);
-    const bool first_of_kind = name == report.kind;
-    if (name != report.id && !first_of_kind) {
+    const bool is_there = report.availability.ok;
+    const bool has_no_such = !is_there && report.id == report.kind && kind == report.kind;
+    if (name != report.id && name != report.kind && !has_no_such) {
+      here.insert(here.end(), is_there ? 1 : 0, report.id);
       continue;
     }
-    if (!report.availability.ok) {
+    if (!is_there) {
+      const bool has_cpu = reports.front().availability.ok;
       throw DeviceUnavailable(
           fmt::format("device '{}' cannot be used: {}", name, report.availability.why),
-          report.availability.remedy);
+          report.availability.remedy +
+              (has_cpu ? "; or take --device cpu, which needs no GPU" : ""));
     }
     return report;
   }
-  const std::string kind = name.substr(0, name.find(':'));
   const bool known_kind = std::any_of(reports.begin(), reports.end(),
                                       [&](const DeviceReport& one) { return one.kind == kind; });
   if (known_kind && kind != name) {
     throw DeviceUnavailable(fmt::format("there is no device '{}' here; the devices here are {}",
-                                        name, join(known, ", ")),
+                                        name, join(here, ", ")),
                             "see `winnow doctor`");
   }
   if (name == "gpu") {

@@ -196,6 +196,23 @@ std::string judge_text(const json& evaluation) {
   return text;
 }
 
+/// For the author of a CUDA program that is no kernel file: what Winnow needs instead.
+std::string form_hint(const json& evaluation) {
+  const json& verdict = evaluation.at("verdict");
+  const auto says = [&](const std::string& words) {
+    return (text_at(evaluation, "detail") + evaluation.at("notes").dump()).find(words) !=
+           std::string::npos;
+  };
+  const bool is_other_form =
+      verdict == "bad_plan" ||
+      (verdict != "correct" && (says("host code") || (says("of kernel '") && says("; expected"))));
+  return is_other_form
+             ? fmt::format("hint: a kernel file is device code with a launch plan, and has no host "
+                           "code; `winnow tasks template {} FILE` writes one to begin with\n",
+                           evaluation.value("task", "TASK"))
+             : "";
+}
+
 } // namespace
 
 std::string_view why_not_measured(const json& evaluation) {
@@ -240,6 +257,7 @@ std::string eval_text(const json& evaluation) {
   for (const json& note : evaluation.at("notes")) {
     text += "note: " + note.get<std::string>() + "\n";
   }
+  text += form_hint(evaluation);
   const std::string parameters = parameters_at(evaluation);
   text += (parameters.empty() ? "no parameters" : parameters) + "; " +
           circumstances_text(evaluation, evaluation);

@@ -67,6 +67,11 @@ std::int64_t correct_replies(const Problem& problem) {
   return std::count_if(problem.calls.begin(), problem.calls.end(), is_correct);
 }
 
+std::int64_t calls_made(const Problem& problem) {
+  return std::count_if(problem.calls.begin(), problem.calls.end(),
+                       [](const SuiteCall* call) { return call->is_made; });
+}
+
 json share(std::int64_t part, std::int64_t all) {
   return all == 0 ? json(nullptr) : json(static_cast<double>(part) / static_cast<double>(all));
 }
@@ -179,8 +184,8 @@ void put_costs(json& document, const std::vector<Problem>& problems, const Suite
     const tasks::Task& task = problem.task->task;
     const auto judged = run.device_seconds.find({task.name, task.digest});
     device_seconds += judged == run.device_seconds.end() ? 0 : judged->second;
+    calls += calls_made(problem);
     for (const SuiteCall* call : problem.calls) {
-      ++calls;
       prompt += call->prompt_tokens;
       completion += call->completion_tokens;
       uncounted += call->tokens_unknown ? 1 : 0;
@@ -264,7 +269,7 @@ json problem_json(const Problem& problem, const SuiteRun& run) {
           {"flags", problem.task->task.source.flags},
           {"is_flagged", problem.task->is_flagged()},
           {"speedup_versus", versus_of(problem)},
-          {"calls", problem.calls.size()},
+          {"calls", calls_made(problem)},
           {"correct", correct_replies(problem)},
           {"proficiency", proficiency_json(problem, run)},
           {"first", reply_json(first_reply(problem))},

@@ -19,6 +19,7 @@
 #include <memory>
 #include <optional>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -223,6 +224,27 @@ void print(const nlohmann::json& document, const PairCommand& command, const Pai
 }
 
 } // namespace
+
+void add_pair_options(CLI::App& sub, PairCommand& command, const std::string& time_budget,
+                      const std::string& json) {
+  sub.add_option("TASK", command.task, "name, category/name or folder of the task")->required();
+  command.judging.timeout = "60s";
+  add_judging_options(sub, command.judging, "best, cpu, cuda, hip, or one device such as cuda:0");
+  add_time_budget(sub, command.judging.time_budget, time_budget);
+  sub.add_option("--max-samples", command.judging.evaluation.max_samples,
+                 "timed launches of each kernel per shape, at most; a block of a race has two "
+                 "launches of each kernel")
+      ->check(CLI::Range(6, 100'000))
+      ->capture_default_str();
+  sub.add_option(
+      "--store", command.store,
+      "SQLite file with the candidates, which also keeps what is measured: the kernels become "
+      "candidates of the run `person`, as with `winnow eval --store`, unless they are "
+      "candidates already; `show` and `export html` show the measurements, and no board "
+      "rests on those of candidates that were judged before (default: candidates come "
+      "from $WINNOW_STORE, else the newest *.db; nothing is kept)");
+  sub.add_flag("--json", command.json, "one JSON document, " + json);
+}
 
 ExitCode judge_pair(const PairCommand& command, const PairMethod& method) {
   Interrupt interrupt; // before any other thread starts

@@ -108,6 +108,7 @@ ExitCode tune(TuneCommand command) {
   command.file = read.name;
   const std::string& text = read.text;
   const tasks::KernelFile file = parsed_file(command, text);
+  const AtomicFile probe(output_of(command)); // before minutes of work
   TuningRequest tuning;
   tuning.choices = choices_of(command, file);
   tuning.most_seconds = command.seconds;
