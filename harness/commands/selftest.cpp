@@ -112,7 +112,7 @@ void add_options(CLI::App& sub, SelftestCommand& command) {
       ->capture_default_str();
   sub.add_option("--jobs", command.proof.jobs,
                  "tasks to prove side by side; 0: one on the CPU; on a GPU one for each two cores, "
-                 "but at most six")
+                 "but at most eight")
       ->check(CLI::Range(0, 64))
       ->capture_default_str();
   sub.add_option("--python", command.proof.agreement.python,
