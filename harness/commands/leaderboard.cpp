@@ -16,7 +16,7 @@
 namespace winnow::harness {
 namespace {
 
-/// As Sitting::ranks() and the view standings_without_final. docs/numbers.md has the same words.
+/// As Sitting::ranks() and the view standings_without_final, and as docs/store.md says.
 constexpr const char* kRankRule =
     "Ranks: rows are in the order of their speedup. In a final, races decide: a row shares the "
     "rank of the row above, unless its race (99 %) with a row of that rank shows that it is "

@@ -222,7 +222,7 @@ std::string_view why_not_measured(const json& evaluation) {
 }
 
 std::string rival_speed(const json& evaluation) {
-  return "the speed of " + store::versus_at(evaluation);
+  return "the speed of " + versus_at(evaluation);
 }
 
 std::string circumstances_text(const json& document, const json& evaluation) {
