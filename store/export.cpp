@@ -16,14 +16,6 @@ namespace {
 
 using nlohmann::json;
 
-json text_or_null(const std::string& text) {
-  return text.empty() ? json(nullptr) : json(text);
-}
-
-json number_or_null(const std::optional<double>& number) {
-  return number ? json(*number) : json(nullptr);
-}
-
 json run_json(const RunRow& run, const RunCosts& costs) {
   json document = record_json(run, {"id name config", "finished_at"});
   document["run_id"] = run.id;
@@ -55,30 +47,26 @@ json candidate_json(const RunRow& run, const CandidateState& state, const Leader
   const CandidateRow& row = state.row;
   const std::optional<tasks::Evaluation>& found = state.best;
   const bool ranked = place != nullptr && place->rank > 0;
-  return {{"candidate_id", row.id},
-          {"run_id", run.id},
-          {"run", run.name},
-          {"task", row.task},
-          {"origin", row.origin},
-          {"model", text_or_null(row.model)},
-          {"author", row.author},
-          {"call_key", text_or_null(row.call_key)},
-          {"parent_id", row.parent_id == 0 ? json(nullptr) : json(row.parent_id)},
-          {"created_at", row.created_at},
-          {"digest", row.digest},
-          {"dollars", number_or_null(row.dollars)},
-          {"verdict", to_string(found ? found->verdict : tasks::Verdict::NotJudged)},
-          {"rank", ranked ? json(place->rank) : json(nullptr)},
-          {"tied", ranked ? json(place->tied) : json(nullptr)},
-          {"unranked", place != nullptr ? place->unranked : ""},
-          {"board", place != nullptr ? board_json(*place) : json(nullptr)},
-          {"kernel_file", has_kernel_file(state) ? json(row.text) : json(nullptr)},
-          {"evaluated_at", found ? json(found->started_at) : json(nullptr)},
-          {"evaluation", evaluation_document(state)}};
+  json document =
+      record_json(row, {"id other_parents text speedup_versus", "call_key parent_id model"});
+  document.update({{"candidate_id", row.id},
+                   {"run_id", run.id},
+                   {"run", run.name},
+                   {"verdict", to_string(found ? found->verdict : tasks::Verdict::NotJudged)},
+                   {"rank", ranked ? json(place->rank) : json(nullptr)},
+                   {"tied", ranked ? json(place->tied) : json(nullptr)},
+                   {"unranked", place != nullptr ? place->unranked : ""},
+                   {"board", place != nullptr ? board_json(*place) : json(nullptr)},
+                   {"kernel_file", has_kernel_file(state) ? json(row.text) : json(nullptr)},
+                   {"evaluated_at", found ? json(found->started_at) : json(nullptr)},
+                   {"evaluation", evaluation_document(state)}});
+  return document;
 }
 
 json sitting_row_json(const tasks::SittingRow& row) {
-  json document = record_json(row, {"times"});
+  json document = record_json(row, {"times speedup_bounds"});
+  document["speedup_low"] = row.speedup_bounds.low; // 0: not known
+  document["speedup_high"] = row.speedup_bounds.high;
   if (row.rank == 0) {
     for (const char* name :
          {"rank", "speedup", "speedup_low", "speedup_high", "held_out_speedup", "score_ns"}) {

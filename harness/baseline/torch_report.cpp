@@ -2,38 +2,16 @@
 #include "base/text/number_text.h"
 #include "harness/baseline/torch_baseline.h"
 #include "harness/report/json_table.h"
+#include "store/fields.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace winnow::harness {
-namespace {
 
 using nlohmann::json;
 
-template <typename Value> json or_null(const std::optional<Value>& value) {
-  return value ? json(*value) : json(nullptr);
-}
-
-json timing_json(const store::BaselineTiming& timing) {
-  return {{"name", timing.name},
-          {"version", timing.version},
-          {"shape_id", timing.shape_id},
-          {"shape", timing.shape},
-          {"median_ns", or_null(timing.median_ns)},
-          {"times_ns", timing.times_ns},
-          {"max_error_ratio", or_null(timing.max_error_ratio)},
-          {"agrees", or_null(timing.agrees)},
-          {"error", timing.error.empty() ? json(nullptr) : json(timing.error)}};
-}
-
-} // namespace
-
 json torch_json(const tasks::Task& task, const TorchBaseline& baseline) {
-  json timings = json::array();
-  for (const store::BaselineTiming& timing : baseline.timings) {
-    timings.push_back(timing_json(timing));
-  }
   return {{"schema", "winnow.baselines"},
           {"version", 1},
           {"task", task.name},
@@ -42,7 +20,8 @@ json torch_json(const tasks::Task& task, const TorchBaseline& baseline) {
           {"device", baseline.device.kind},
           {"device_name", baseline.device.name},
           {"no_compile", baseline.no_compile.empty() ? json(nullptr) : json(baseline.no_compile)},
-          {"baselines", timings}};
+          {"baselines", store::records_json(baseline.timings,
+                                            {"task device device_name recorded_at", "error"})}};
 }
 
 std::string torch_text(const json& document) {
