@@ -148,6 +148,23 @@ TEST(JsonDocumentation, AFieldThatIsNotListedIsFound) {
               ::testing::ElementsAre("rows[].taks"));
 }
 
+TEST(JsonDocumentation, AFieldOfAnotherTypeIsFound) {
+  const test::JsonPage json_page(WINNOW_SOURCE_DIR);
+  const nlohmann::json row{{"task", nullptr}, {"rank", 1.5}, {"tied", true}, {"shapes", {1}}};
+  EXPECT_THAT(json_page.missing({{"schema", "winnow.leaderboard"}, {"rows", {row}}}),
+              ::testing::ElementsAre("rows[].rank: number", "rows[].shapes[]: number",
+                                     "rows[].task: null"));
+}
+
+TEST(JsonDocumentation, AllowsNullWhereNothingIsKnown) {
+  LeaderboardRow row;
+  LeftOutKernel left_out;
+  row.parameters = left_out.parameters = "{}";
+  const nlohmann::json board =
+      leaderboard_json({row}, {{BaselineStanding{}}, {GpuSpread{}}, {BoardSummary{}}, {left_out}});
+  EXPECT_THAT(test::JsonPage(WINNOW_SOURCE_DIR).missing(board), ::testing::IsEmpty());
+}
+
 TEST(StoreSchema, EveryViewCanBeRead) {
   TestStore t;
   t.add("a", "1", {correct_evaluation(2)});
