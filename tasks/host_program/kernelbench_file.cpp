@@ -6,7 +6,6 @@
 #include "tasks/host_program/program_text.h"
 
 #include <algorithm>
-#include <cctype>
 #include <regex>
 #include <set>
 
@@ -57,19 +56,6 @@ void check_names(const HostProgram& program) {
 std::string without_comment(std::string_view line) {
   line = line.substr(0, line.find('#'));
   return std::string(line.substr(0, line.find("//")));
-}
-
-bool has_word(const std::string& line, const std::string& word) {
-  const auto in_word = [&](std::size_t at) {
-    return at < line.size() &&
-           (std::isalnum(static_cast<unsigned char>(line[at])) != 0 || line[at] == '_');
-  };
-  for (auto at = line.find(word); at != std::string::npos; at = line.find(word, at + 1)) {
-    if ((at == 0 || !in_word(at - 1)) && !in_word(at + word.size())) {
-      return true;
-    }
-  }
-  return false;
 }
 
 } // namespace

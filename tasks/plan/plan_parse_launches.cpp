@@ -279,11 +279,7 @@ std::vector<Launch> parse_launches(PlanReader& reader, const JsonValue& json,
 
 std::vector<LetBinding> parse_let(PlanReader& reader, const JsonValue& owner) {
   std::vector<LetBinding> result;
-  const JsonValue* json = owner.find("let");
-  if (json == nullptr || !reader.is(*json, Kind::Object, "\"let\"")) {
-    return result;
-  }
-  for (const JsonMember& member : json->members) {
+  for (const JsonMember& member : reader.members(owner, "let")) {
     reader.declare(member.key, member.at, "let binding");
     result.push_back(let_binding(reader, member));
   }

@@ -114,11 +114,7 @@ private:
 
 std::vector<TensorMap> parse_tensor_maps(PlanReader& reader, const JsonValue& plan) {
   std::vector<TensorMap> result;
-  const JsonValue* json = plan.find("tensor_maps");
-  if (json == nullptr || !reader.is(*json, Kind::Object, "\"tensor_maps\"")) {
-    return result;
-  }
-  for (const JsonMember& member : json->members) {
+  for (const JsonMember& member : reader.members(plan, "tensor_maps")) {
     reader.declare(member.key, member.at, "tensor map");
     result.push_back(TensorMapParser(reader).parse(member));
   }

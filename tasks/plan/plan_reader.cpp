@@ -59,6 +59,13 @@ void PlanReader::check_keys(const JsonValue& json, const std::string& where,
   }
 }
 
+const std::vector<JsonMember>& PlanReader::members(const JsonValue& owner, std::string_view key) {
+  static const std::vector<JsonMember> none;
+  const JsonValue* json = owner.find(key);
+  const bool has_members = json != nullptr && is(*json, Kind::Object, fmt::format("\"{}\"", key));
+  return has_members ? json->members : none;
+}
+
 const JsonValue* PlanReader::required(const JsonValue& json, std::string_view key,
                                       const std::string& where) {
   const JsonValue* found = json.find(key);

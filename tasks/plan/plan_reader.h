@@ -29,6 +29,8 @@ public:
   bool is(const JsonValue& json, JsonValue::Kind kind, const std::string& what);
   void check_keys(const JsonValue& json, const std::string& where,
                   const std::vector<std::string>& known);
+  /// Those of the object that `owner` has under `key`; none if it has no such key.
+  const std::vector<JsonMember>& members(const JsonValue& owner, std::string_view key);
   const JsonValue* required(const JsonValue& json, std::string_view key, const std::string& where);
 
   /// Reports a mistake if the name is already declared.
