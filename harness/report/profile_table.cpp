@@ -3,7 +3,6 @@
 #include "base/text.h"
 #include "harness/report/timed_shapes.h"
 #include "profiling/counters/counter_names.h"
-#include "profiling/roofline/counter_text.h"
 #include "store/json_table.h"
 
 #include <algorithm>
