@@ -78,9 +78,9 @@ public:
     first_ = {index, got, expected, limit};
   }
 
-  ComparisonResult result(std::int64_t total, double max_ratio) const {
+  ComparisonResult result(std::int64_t total, const ErrorRatios& ratios) const {
     ComparisonResult result;
-    result.max_error_ratio = max_ratio;
+    result.ratios = ratios;
     if (first_.index < 0) {
       return result;
     }
@@ -347,7 +347,7 @@ ComparisonResult explain(const Comparison& comparison, const ErrorLimits& limits
     const Element& worst = survey.worst;
     tally.add_within(survey.worst_index, worst.got, worst.expected, worst.error.limit);
   }
-  ComparisonResult result = tally.result(total, error_ratio(totals, limits));
+  ComparisonResult result = tally.result(total, error_ratios(totals, limits));
   if (const auto precision = coarser_precision(comparison, limits, totals, survey)) {
     result.verdict = Verdict::LowPrecision;
     result.mismatch->pattern =
@@ -367,7 +367,7 @@ ComparisonResult compare_floating(const Comparison& comparison) {
     return explain(comparison, limits, totals);
   }
   ComparisonResult result;
-  result.max_error_ratio = error_ratio(totals, limits);
+  result.ratios = error_ratios(totals, limits);
   return result;
 }
 
@@ -385,8 +385,8 @@ ComparisonResult compare_exact(const Comparison& comparison) {
                 tasks::load_element(comparison.dtype, expected), 0, infinite);
     }
   }
-  const ComparisonResult result = tally.result(total, 0);
-  return result.mismatch ? tally.result(total, infinite) : result;
+  const ComparisonResult result = tally.result(total, {});
+  return result.mismatch ? tally.result(total, {infinite, 0}) : result;
 }
 
 } // namespace
@@ -406,23 +406,9 @@ bool is_within(const ErrorTotals& totals, const ErrorLimits& limits) {
   return totals.beyond == 0 && rms(totals) <= limits.norm_multiple;
 }
 
-double error_ratio(const ErrorTotals& totals, const ErrorLimits& limits) {
+ErrorRatios error_ratios(const ErrorTotals& totals, const ErrorLimits& limits) {
   const double norm = rms(totals);
-  return norm > 0 ? std::max(totals.max_ratio, norm / limits.norm_multiple) : totals.max_ratio;
-}
-
-void ErrorRatios::add(const ErrorRatios& other) {
-  element = std::max(element, other.element);
-  norm = std::max(norm, other.norm);
-}
-
-ErrorRatios error_ratios(const Comparison& comparison) {
-  if (!tasks::is_floating(comparison.dtype)) {
-    return {compare_exact(comparison).max_error_ratio, 0};
-  }
-  const ErrorLimits limits = limits_of(comparison.model, comparison.dtype);
-  const ErrorTotals totals = totals_of(comparison, limits);
-  return {totals.max_ratio, rms(totals) / limits.norm_multiple};
+  return {totals.max_ratio, norm > 0 ? norm / limits.norm_multiple : 0};
 }
 
 ComparisonResult compare(const Comparison& comparison) {

@@ -17,8 +17,7 @@ namespace winnow::evaluators {
 ErrorLimits limits_of(const ErrorModel& model, tasks::DType output);
 /// True when no element exceeds its limit and the rms of all errors does not exceed its own.
 bool is_within(const ErrorTotals& totals, const ErrorLimits& limits);
-/// The larger of two ratios: largest error / limit of its element, and rms / norm_multiple.
-double error_ratio(const ErrorTotals& totals, const ErrorLimits& limits);
+ErrorRatios error_ratios(const ErrorTotals& totals, const ErrorLimits& limits);
 
 /// One output tensor of a candidate and its expected value.
 struct Comparison {
@@ -39,7 +38,7 @@ struct ComparisonResult {
   tasks::Verdict verdict = tasks::Verdict::Correct;
   std::string detail; ///< Infrastructure only: the reason
   std::optional<tasks::Mismatch> mismatch;
-  double max_error_ratio = 0; ///< error_ratio(); infinite for a NaN where none is allowed
+  ErrorRatios ratios;
 };
 
 /// Compares one output tensor. Floating outputs: every element and the rms over all elements must
@@ -47,16 +46,5 @@ struct ComparisonResult {
 /// precision explains their errors. Integers must be equal. An element that still holds the poison
 /// counts as unwritten, unless the poison is the right answer.
 ComparisonResult compare(const Comparison& comparison);
-
-/// How far the errors of outputs are from their limits; above 1 is wrong.
-struct ErrorRatios {
-  double element = 0; ///< largest error / limit of its element
-  double norm = 0;    ///< rms / norm_multiple
-
-  void add(const ErrorRatios& other); ///< keeps the larger of each
-};
-/// Both parts of error_ratio(). Of an output that is compared exactly: 0, or infinite if it is
-/// wrong.
-ErrorRatios error_ratios(const Comparison& comparison);
 
 } // namespace winnow::evaluators

@@ -40,7 +40,7 @@ public:
     reply.verdict = tasks::Verdict::Correct;
     for (const JudgedTensor& tensor : request.tensors) {
       const ComparisonResult result = compare_tensor(request, tensor);
-      reply.max_error_ratio = std::max(reply.max_error_ratio, result.max_error_ratio);
+      reply.ratios.add(result.ratios);
       if (result.verdict == tasks::Verdict::Infrastructure) {
         return broken_reference(result.detail);
       }

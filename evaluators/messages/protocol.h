@@ -10,6 +10,7 @@
 #include "tasks/result/evaluation.h"
 #include "tasks/result/verdict.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -194,11 +195,24 @@ struct JudgeRequest {
   std::string inputs_question;
 };
 
+/// How far the errors of outputs are from their limits; above 1 is wrong.
+struct ErrorRatios {
+  double element = 0; ///< largest error / limit of its element; infinite for a NaN that is wrong
+  double norm = 0;    ///< rms / norm_multiple; 0 for an output that is compared exactly
+
+  double larger() const { return std::max(element, norm); }
+  /// Keeps the larger of each.
+  void add(const ErrorRatios& other) {
+    element = std::max(element, other.element);
+    norm = std::max(norm, other.norm);
+  }
+};
+
 struct JudgeReply {
   tasks::Verdict verdict = tasks::Verdict::Infrastructure;
   std::string detail;
   std::optional<tasks::Mismatch> mismatch;
-  double max_error_ratio = 0;
+  ErrorRatios ratios;
 };
 
 std::string encode(const RunRequest& request);

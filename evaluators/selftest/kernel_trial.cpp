@@ -67,7 +67,7 @@ std::string KernelTrial::zero_magnitudes() const {
 void KernelTrial::add(const tasks::Shape& shape, const JudgeReply& reply,
                       KernelResult& result) const {
   ++result.cases;
-  result.max_error_ratio = std::max(result.max_error_ratio, reply.max_error_ratio);
+  result.max_error_ratio = std::max(result.max_error_ratio, reply.ratios.larger());
   if (reply.verdict != Verdict::Correct && result.state == KernelResult::State::Accepted) {
     reject(result, reply.verdict,
            fmt::format("{} at {}: {}{}", to_string(reply.verdict), shape.id,
@@ -161,13 +161,8 @@ void KernelTrial::judge_at(const tasks::Shape& shape, std::vector<Tried>& kernel
       left.push_back(&kernel);
     }
   }
-  answer_.reset();
   if (left.empty()) {
     return;
-  }
-  if (shape.set == tasks::ShapeSet::Search && !task.torch) { // uses the arena
-    const ReferenceCase drawn{shape, tasks::draw_inputs(task, shape, nth_seed(options_.seed, 0))};
-    answer_ = runner_.answer(drawn);
   }
   std::uint64_t bytes = 0; // of the outputs of one run
   output_slices(task, shape, bytes);
@@ -196,7 +191,8 @@ void KernelTrial::judge_group(const tasks::Shape& shape, Seeds seeds,
   for (int i = seeds.first; i < seeds.end; ++i) {
     for (Tried* const kernel : kernels) {
       if (is_left(*kernel)) {
-        judge_case(shape, i, kernel->cases[static_cast<std::size_t>(i - seeds.first)], *kernel);
+        judge_case(shape, i, kernel->cases[static_cast<std::size_t>(i - seeds.first)],
+                   kernel->result);
       }
     }
   }
@@ -233,24 +229,12 @@ void KernelTrial::run(const tasks::Shape& shape, Seeds seeds, std::uint64_t& off
 }
 
 void KernelTrial::judge_case(const tasks::Shape& shape, int seed, const RunCase& run_case,
-                             Tried& kernel) {
-  if (seed == 0 && answer_) {
-    measure(shape, run_case, kernel.result);
+                             KernelResult& result) const {
+  const JudgeReply reply = runner_.judge(shape, run_case.seed, run_case.salt, run_case.outputs);
+  if (seed == 0 && shape.set == tasks::ShapeSet::Search && !on_device_.task.torch) {
+    result.measured.push_back({shape.id, reply.ratios});
   }
-  add(shape, runner_.judge(shape, run_case.seed, run_case.salt, run_case.outputs), kernel.result);
-}
-
-void KernelTrial::measure(const tasks::Shape& shape, const RunCase& run_case,
-                          KernelResult& result) const {
-  const ArenaView arena(on_device_.host->arena.fd());
-  tasks::HostTensors outputs;
-  for (const ArenaSlice& slice : run_case.outputs) {
-    tasks::HostTensor output =
-        tasks::blank_tensor(*on_device_.task.find_tensor(slice.tensor), on_device_.task, shape);
-    copy_in_parts(arena.slice(slice.offset, slice.bytes), output.bytes);
-    outputs.emplace(slice.tensor, std::move(output));
-  }
-  result.measured.push_back({shape.id, ratios_of(on_device_.task, shape, *answer_, outputs)});
+  add(shape, reply, result);
 }
 
 } // namespace winnow::evaluators

@@ -60,10 +60,9 @@ private:
   /// Rejects a kernel whose plan does not hold for the shape, and returns false.
   bool plan(const tasks::Shape& shape, Tried& kernel) const;
   void run(const tasks::Shape& shape, Seeds seeds, std::uint64_t& offset, Tried& kernel);
-  void judge_case(const tasks::Shape& shape, int seed, const RunCase& run_case, Tried& kernel);
+  void judge_case(const tasks::Shape& shape, int seed, const RunCase& run_case,
+                  KernelResult& result) const;
   void add(const tasks::Shape& shape, const JudgeReply& reply, KernelResult& result) const;
-  /// The outputs of the case are in the arena.
-  void measure(const tasks::Shape& shape, const RunCase& run_case, KernelResult& result) const;
   void note_magnitude(const ReferenceRun::Seen& magnitude);
   /// "; reference.cu leaves y_magnitude 0 everywhere, ..." if it does; else empty.
   std::string zero_magnitudes() const;
@@ -72,7 +71,6 @@ private:
   ReferenceRun& runner_;
   const SelftestOptions& options_;
   std::map<std::string, bool> has_magnitude_; ///< by output: some element has a magnitude above 0
-  std::optional<ReferenceAnswer> answer_;     ///< for measure(), at the present search shape
 };
 
 } // namespace winnow::evaluators

@@ -4,6 +4,7 @@
 #include "base/parallel.h"
 #include "evaluators/device/cpu/cpu_device.h"
 #include "evaluators/evaluation/reference_check.h"
+#include "tasks/inputs/input_generator.h"
 
 #include <utility>
 
@@ -142,6 +143,12 @@ ReferenceAnswer ReferenceRun::answer(const ReferenceCase& reference_case, Parts 
   return std::move(outcome.answers.front());
 }
 
+Drawn ReferenceRun::draw(const tasks::Shape& shape, std::uint64_t seed) {
+  Drawn drawn{seed, {shape, tasks::draw_inputs(on_device_.task, shape, seed)}, {}};
+  drawn.right = answer(drawn.inputs, Parts::Outputs);
+  return drawn;
+}
+
 std::optional<DeviceFault>
 ReferenceRun::look(const ReferenceCase& reference_case, Parts parts,
                    const std::function<void(std::span<const Seen>)>& see) {
@@ -232,32 +239,6 @@ std::uint64_t poison_salt(std::uint64_t seed) {
 
 std::uint64_t nth_seed(std::uint64_t first, int i) {
   return tasks::spread_seed(first + static_cast<std::uint64_t>(i));
-}
-
-ErrorRatios ratios_of(const tasks::Task& task, const tasks::Shape& shape,
-                      const ReferenceAnswer& answer, const tasks::HostTensors& outputs) {
-  const auto as_doubles = [](const tasks::HostTensor& tensor) {
-    return std::span(reinterpret_cast<const double*>(tensor.bytes.data()),
-                     tensor.bytes.size() / sizeof(double));
-  };
-  ErrorRatios worst;
-  for (const auto& [name, output] : outputs) {
-    Comparison comparison;
-    comparison.tensor = name;
-    comparison.dtype = output.dtype;
-    comparison.shape = output.extents;
-    comparison.got = output.bytes;
-    comparison.model = error_model(task, shape);
-    const auto magnitude = answer.magnitudes.find(name);
-    if (magnitude == answer.magnitudes.end()) {
-      comparison.expected_exact = answer.outputs.at(name).bytes;
-    } else {
-      comparison.expected = as_doubles(answer.outputs.at(name));
-      comparison.magnitude = as_doubles(magnitude->second);
-    }
-    worst.add(error_ratios(comparison));
-  }
-  return worst;
 }
 
 } // namespace winnow::evaluators

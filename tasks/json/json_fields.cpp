@@ -80,10 +80,11 @@ double number_of_json(const Json& json, const std::string& path, bool any) {
 }
 
 bool may_be_any_number(std::string_view field) {
-  constexpr std::array<std::string_view, 12> kAny{
-      "got",   "expected", "limit", "worst_ratio", "max_error_ratio", // what a candidate computed
-      "high",                                                         // of an interval without end
-      "value", "real",     "once",  "a",           "b",
+  constexpr std::array<std::string_view, 14> kAny{
+      "got",     "expected", "limit", "worst_ratio", "max_error_ratio", // what a candidate computed
+      "element", "norm",
+      "high", // of an interval without end
+      "value",   "real",     "once",  "a",           "b",
       "alpha"}; // what a plan says
   return std::find(kAny.begin(), kAny.end(), field) != kAny.end();
 }
