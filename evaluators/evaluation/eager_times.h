@@ -2,7 +2,7 @@
 
 #include "evaluators/evaluation/evaluation_options.h"
 #include "evaluators/evaluation/task_on_device.h"
-#include "profiling/statistics/interval.h"
+#include "profiling/statistics/race_verdict.h"
 
 #include <string>
 #include <vector>

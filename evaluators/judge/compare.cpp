@@ -346,7 +346,7 @@ ComparisonResult explain(const Comparison& comparison, const ErrorLimits& limits
     const Element& worst = survey.worst;
     tally.add_within(survey.worst_index, worst.got, worst.expected, worst.error.limit);
   }
-  ComparisonResult result = tally.result(total, ratios_of(totals, limits));
+  ComparisonResult result = tally.result(total, error_ratios(totals, limits));
   if (const auto precision = coarser_precision(comparison, limits, totals, survey)) {
     result.verdict = Verdict::LowPrecision;
     result.mismatch->pattern =
@@ -366,7 +366,7 @@ ComparisonResult compare_floating(const Comparison& comparison) {
     return explain(comparison, limits, totals);
   }
   ComparisonResult result;
-  result.ratios = ratios_of(totals, limits);
+  result.ratios = error_ratios(totals, limits);
   return result;
 }
 
@@ -405,7 +405,7 @@ bool is_within(const ErrorTotals& totals, const ErrorLimits& limits) {
   return totals.beyond == 0 && rms(totals) <= limits.norm_multiple;
 }
 
-ErrorRatios ratios_of(const ErrorTotals& totals, const ErrorLimits& limits) {
+ErrorRatios error_ratios(const ErrorTotals& totals, const ErrorLimits& limits) {
   const double norm = rms(totals);
   return {totals.max_ratio, norm > 0 ? norm / limits.norm_multiple : 0};
 }

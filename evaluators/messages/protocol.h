@@ -1,13 +1,13 @@
 #pragma once
 
 #include "evaluators/device/device_fault.h"
+#include "evaluators/messages/error_model.h"
 #include "evaluators/messages/output_sample.h"
 #include "evaluators/messages/shared_plan.h"
 #include "profiling/counters/counter_report.h"
 #include "profiling/power/energy.h"
 #include "profiling/power/gpu_monitor.h"
 #include "tasks/inputs/dtype.h"
-#include "evaluators/messages/error_model.h"
 #include "tasks/result/evaluation.h"
 #include "tasks/result/verdict.h"
 
@@ -177,7 +177,6 @@ struct JudgeRequest {
   /// false: `wrong` without a mismatch will do. To explain a wrong output, the judge reads every
   /// element of it and of the answer.
   bool explain = true;
-  bool ratios = false; ///< whether the reply has `ratios`
   /// Of a reference outside of the judge: the judge puts the inputs into the exchange, asks for the
   /// answer, and takes the outputs of tasks::reference_view() from the exchange. `plan` then has
   /// buffers only, and `module` is empty.
@@ -191,8 +190,7 @@ struct JudgeReply {
   tasks::Verdict verdict = tasks::Verdict::Infrastructure;
   std::string detail;
   std::optional<tasks::Mismatch> mismatch;
-  double max_error_ratio = 0; ///< ErrorRatios::largest()
-  std::optional<ErrorRatios> ratios;
+  ErrorRatios ratios;
 };
 
 std::string encode(const RunRequest& request);

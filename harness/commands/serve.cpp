@@ -186,7 +186,7 @@ private:
     const std::filesystem::path folder =
         options_.cache.empty() ? cache_directory() : options_.cache;
     return profiling::load_ceilings(folder / profiling::ceilings_file_name(owner), owner)
-        .ceilings.value_or(profiling::Ceilings{});
+        .value_or(profiling::Ceilings{});
   }
   /// Clients need not know where files are.
   static nlohmann::json without_folder(nlohmann::json task) {

@@ -4,7 +4,6 @@
 #include "harness/report/json_table.h"
 #include "harness/report/timed_shapes.h"
 #include "profiling/counters/counter_names.h"
-#include "profiling/roofline/counter_text.h"
 
 #include <algorithm>
 #include <array>

@@ -305,9 +305,9 @@ void keep_ceilings(const RunSession& session) {
   const std::filesystem::path& folder = session.config.evaluation.cache;
   const auto loaded = profiling::load_ceilings(
       (folder.empty() ? cache_directory() : folder) / profiling::ceilings_file_name(owner), owner);
-  if (loaded.ceilings) {
-    session.store.add_ceilings({owner.device, owner.uuid, owner.driver,
-                                nlohmann::json(*loaded.ceilings).dump(), loaded.ceilings->date});
+  if (loaded) {
+    session.store.add_ceilings(
+        {owner.device, owner.uuid, owner.driver, nlohmann::json(*loaded).dump(), loaded->date});
   }
 }
 

@@ -159,10 +159,6 @@ std::string narrow_line(const NarrowResult& result) {
                      ratios_text(result.ratios));
 }
 
-double larger_ratio(const NarrowResult& result) {
-  return std::max(result.ratios.element, result.ratios.norm);
-}
-
 std::string narrow_lines(const TaskSelftest& selftest, bool verbose) {
   std::map<NarrowResult::State, int> counts;
   const NarrowResult* nearest = nullptr;
@@ -173,7 +169,7 @@ std::string narrow_lines(const TaskSelftest& selftest, bool verbose) {
       text += narrow_line(result);
     }
     if (result.state == NarrowResult::State::Rejected &&
-        (nearest == nullptr || larger_ratio(result) < larger_ratio(*nearest))) {
+        (nearest == nullptr || result.ratios.larger() < nearest->ratios.larger())) {
       nearest = &result;
     }
   }
@@ -186,7 +182,7 @@ std::string narrow_lines(const TaskSelftest& selftest, bool verbose) {
                          ? ""
                          : fmt::format("; the least error that is rejected is {:.3g} times the "
                                        "limit ({} at {})",
-                                       larger_ratio(*nearest), to_string(nearest->narrowing),
+                                       nearest->ratios.larger(), to_string(nearest->narrowing),
                                        nearest->shape_id)) +
          text;
 }

@@ -2,7 +2,6 @@
 
 #include "base/random_bits.h"
 #include "evaluators/timing/hidden_speed.h"
-#include "evaluators/timing/score_times.h"
 #include "evaluators/timing/timed_case.h"
 #include "remote/testing/pool_fake.h"
 #include "tasks/plan/kernel_file.h"

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "base/availability.h"
+#include "evaluators/device/device_report.h"
 #include "evaluators/device/gpu/gpu_driver.h"
 #include "evaluators/device/gpu/gpu_library.h"
-#include "evaluators/device/device_report.h"
 #include "profiling/counters/counter_provider.h"
 #include "tasks/plan/resolve/plan_resolve.h"
 

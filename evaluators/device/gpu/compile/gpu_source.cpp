@@ -1,7 +1,7 @@
 #include "evaluators/device/gpu/compile/gpu_source.h"
 
-#include "evaluators/device/source/kernel_names.h"
 #include "evaluators/device/source/directives.h"
+#include "evaluators/device/source/kernel_names.h"
 
 #include <string>
 #include <string_view>
@@ -104,13 +104,11 @@ GpuSource assemble_gpu_source(const GpuSourceInput& input) {
     return result;
   }
   result.translated = "#include \"" + input.prelude + "\"\n" +
-
                       parameter_lines(input.parameters, directives.tested_parameters,
                                       result.scan.template_parameters) +
                       "#line 1 \"" + kCandidateFile + "\"\n" +
                       apply_edits(source, std::move(directives.edits)) +
                       fmt::format("\n#line 1 \"{}\"\n#include \"winnow_entry.h\"\n", kModuleFile) +
-
                       entry_lines(input.kernels, input.constants, result.scan);
   return result;
 }

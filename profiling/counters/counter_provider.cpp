@@ -1,4 +1,4 @@
-#include "profiling/counters/no_counters.h"
+#include "profiling/counters/counter_provider.h"
 
 namespace winnow::profiling {
 namespace {
