@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <future>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -132,6 +134,14 @@ bool EvaluationRun::fail(Verdict verdict, std::string detail) {
 bool EvaluationRun::compile() {
   result_.stage = Stage::Compile;
   const std::vector<tasks::Shape> shapes = shown_shapes(on_device_.task, result_.device);
+  std::future<void> for_check; // compiles on another core meanwhile
+  if (depth_ == Depth::Full && has_check() && std::thread::hardware_concurrency() > 1) {
+    for_check = std::async(std::launch::async, [this] {
+      on_device_.build_ahead(file_, result_.parameters,
+                             on_device_.task.shapes_of(ShapeSet::Tiny, result_.device),
+                             BuildMode::Check);
+    });
+  }
   std::vector<Diagnostic> errors;
   built_ = on_device_.build(file_, on_device_.task, result_.parameters, shapes, BuildMode::Plain,
                             errors);
@@ -219,8 +229,12 @@ void EvaluationRun::explain_by_check() {
   result_.stage = Stage::Tiny;
 }
 
+bool EvaluationRun::has_check() const {
+  return on_device_.options.check && on_device_.host->compiler->has_check_mode();
+}
+
 bool EvaluationRun::check() {
-  if (!on_device_.options.check || !on_device_.host->compiler->has_check_mode()) {
+  if (!has_check()) {
     return true;
   }
   result_.stage = Stage::Check;
