@@ -1,5 +1,5 @@
-// SQL and JSON that follow from the list of a record's fields (WINNOW_FIELDS in
-// tasks/json/json_fields.h), so that a record names its fields once. For .cpp files.
+// SQL and JSON that follow from the list of a record's fields (base/fields.h), so that a record
+// names its fields once. For .cpp files.
 //
 //   Query insert(database, insert_into<SittingRow>("sitting_rows", "sitting_id", kRules));
 //   bind_fields(insert.bind(sitting), row, kRules).run();

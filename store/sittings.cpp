@@ -71,9 +71,8 @@ std::vector<SittingRow> read_rows(const Database& database, RowId sitting) {
 }
 
 StoredSitting read_sitting(const Query& query) {
-  StoredSitting sitting{query.integer("id"), query.optional_integer("run_id"), query.text("task"),
-                        row_of<tasks::SittingResult>(query, kSitting)};
-  return sitting;
+  return {query.integer("id"), query.optional_integer("run_id"), query.text("task"),
+          row_of<tasks::SittingResult>(query, kSitting)};
 }
 
 /// The standard deviation between evaluations after removing the mean of each shape.
