@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/text/positioned_json.h"
 
 #include <algorithm>
 #include <cmath>

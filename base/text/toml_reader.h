@@ -11,9 +11,11 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-namespace toml::inline v3 {
+namespace toml {
+inline namespace v3 {
 class node;
-} // namespace toml::inline v3
+} // namespace v3
+} // namespace toml
 
 namespace winnow {
 
