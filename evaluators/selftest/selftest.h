@@ -19,6 +19,7 @@
 
 namespace winnow::evaluators {
 
+struct DeviceHost;
 struct TaskOnDevice;
 class ReferenceRun;
 
