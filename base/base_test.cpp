@@ -13,10 +13,12 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <malloc.h>
+#include <unistd.h>
 
 namespace winnow {
 namespace {
@@ -310,6 +312,24 @@ TEST(FreedMemory, LargeBlocksGoBackToTheSystem) {
         std::exit(mallinfo2().hblks > 0 ? 0 : 1);
       },
       testing::ExitedWithCode(0), "");
+}
+
+std::size_t resident_bytes() {
+  std::size_t program = 0, pages = 0;
+  std::ifstream("/proc/self/statm") >> program >> pages;
+  return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+TEST(FreedMemory, FreePagesBetweenBlocksGoBackToTheSystem) {
+  if (kSanitized) {
+    GTEST_SKIP() << "sanitizers allocate memory in their own way";
+  }
+  std::vector<std::string> small(4000, std::string(16'000, 'x'));
+  const std::string last = std::move(small.back()); // the heap does not end before it
+  small.clear();
+  const std::size_t before = resident_bytes();
+  trim_freed_memory();
+  EXPECT_LT(resident_bytes() + (std::size_t{32} << 20U), before);
 }
 
 } // namespace

@@ -17,4 +17,8 @@ void give_back_freed_memory() {
   mallopt(M_ARENA_MAX, 2);
 }
 
+void trim_freed_memory() {
+  malloc_trim(0);
+}
+
 } // namespace winnow

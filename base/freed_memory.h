@@ -13,4 +13,7 @@ void keep_freed_memory();
 /// start.
 void give_back_freed_memory();
 
+/// Gives the free pages between blocks that are in use back to the system. Takes milliseconds.
+void trim_freed_memory();
+
 } // namespace winnow

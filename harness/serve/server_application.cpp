@@ -1,6 +1,7 @@
 #include "harness/serve/server_application.h"
 
 #include "base/error.h"
+#include "base/freed_memory.h"
 #include "base/json_dump.h"
 #include "harness/serve/judge_routes.h"
 #include "harness/serve/target.h"
@@ -134,6 +135,11 @@ void ServerApplication::tick() {
     judge_->tick();
   }
   remember_health();
+  constexpr std::chrono::seconds kBetweenTrims{30}; // a large request leaves many free pages
+  if (const auto now = std::chrono::steady_clock::now(); now - trimmed_ > kBetweenTrims) {
+    trimmed_ = now;
+    trim_freed_memory();
+  }
 }
 
 void ServerApplication::end() {

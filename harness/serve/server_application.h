@@ -5,6 +5,7 @@
 #include "harness/serve/exchange.h"
 #include "harness/serve/target.h"
 
+#include <chrono>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -37,6 +38,7 @@ private:
   bool is_local_;
   BoardPages& board_;
   JudgeRoutes* judge_;
+  std::chrono::steady_clock::time_point trimmed_;
   std::mutex mutex_; ///< guards `health_`
   HttpReply health_; ///< for the network's thread: it answers however busy the application is
 };
