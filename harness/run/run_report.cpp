@@ -18,18 +18,18 @@ namespace {
 
 constexpr std::int64_t kRowsShown = 5;
 
-std::string dollars_text(const Spend& spend) {
+std::string spent_text(const Spend& spend) {
   if (spend.unpriced_calls == spend.calls) {
     return "price unknown";
   }
-  std::string text = winnow::dollars_text(spend.dollars);
+  std::string text = dollars_text(spend.dollars);
   if (spend.unpriced_calls > 0) {
     text += " and " + counted(spend.unpriced_calls, "call") + " of unknown price";
   } else if (spend.dollars > 0) {
-    text += " (" +
-            winnow::dollars_text(spend.dollars /
-                                 static_cast<double>(spend.calls - spend.calls_from_record)) +
-            " a call)";
+    text +=
+        " (" +
+        dollars_text(spend.dollars / static_cast<double>(spend.calls - spend.calls_from_record)) +
+        " a call)";
   }
   return text;
 }
@@ -45,7 +45,7 @@ std::string calls_text(const Spend& spend) {
   }
   const bool counts = spend.tokens > 0 || spend.calls == spend.calls_from_record;
   return text + ", " + (counts ? counted(spend.tokens, "token") : "tokens unknown") + ", " +
-         dollars_text(spend);
+         spent_text(spend);
 }
 
 /// The cost and the time, and the cost that may be added later.
@@ -60,7 +60,7 @@ std::string spend_text(const RunOutcome& outcome) {
   if (const Unconfirmed& lost = spend.unconfirmed; lost.calls > 0) {
     text += fmt::format("estimated, on top of what was measured: {}{} of {} that the provider did "
                         "not count (broken, cut off, or answered without counts)\n",
-                        lost.dollars > 0 ? winnow::dollars_text(lost.dollars) + " for " : "",
+                        lost.dollars > 0 ? dollars_text(lost.dollars) + " for " : "",
                         counted(lost.tokens, "token"), counted(lost.calls, "request"));
   }
   return text;
