@@ -63,7 +63,7 @@ std::string OwnKernels::keep(const std::string& file, const std::string& text,
   if (const auto row = earlier_row(candidate, text, evaluation)) {
     return fmt::format("{}: is on the board already as @{} (by {}), and that row stays; this "
                        "evaluation is kept as @{}; `winnow reverify{}` times the leaders again",
-                       file, row->candidate, row->author, candidate, store);
+                       file, row->candidate_id, row->author, candidate, store);
   }
   return fmt::format("{0}: is candidate {1}; `winnow leaderboard{2}` shows the kernel, and "
                      "`winnow reverify{2}` ranks the leaders in a final",
@@ -84,8 +84,8 @@ OwnKernels::earlier_row(store::RowId candidate, const std::string& text,
   query.top = 0;
   const std::vector<store::LeaderboardRow> rows = store_.leaderboard(query);
   const auto found = std::find_if(rows.begin(), rows.end(), [&](const auto& row) {
-    return row.digest == digest && row.candidate != candidate && row.task_digest == task_digest_ &&
-           row.device_name == evaluation.device_name &&
+    return row.digest == digest && row.candidate_id != candidate &&
+           row.task_digest == task_digest_ && row.device_name == evaluation.device_name &&
            row.evaluator_version == evaluation.evaluator_version;
   });
   return found == rows.end() ? std::nullopt : std::optional(*found);
