@@ -1,11 +1,11 @@
 # How far to optimise what is not in a hurry. Optimising makes compiling three times as long, with -O1 nearly as much
-# as with -O2: both inline the templates of JSON and of containers. What is packed for others is optimised throughout.
+# as with -O2: both inline the templates of JSON and of containers.
 set(unhurried_option "")          # the speed of these folders decides nothing
 set(unhurried_in_tests_option "") # the speed of these folders decides the length of no test
-if(WINNOW_QUICK_BUILD OR (CMAKE_BUILD_TYPE STREQUAL Release AND NOT WINNOW_PORTABLE))
+if(NOT WINNOW_OPTIMISED STREQUAL all)
   set(unhurried_option -O0)
 endif()
-if(WINNOW_QUICK_BUILD)
+if(WINNOW_OPTIMISED STREQUAL tests)
   set(unhurried_in_tests_option -O0)
 endif()
 
