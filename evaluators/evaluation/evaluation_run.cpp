@@ -135,11 +135,14 @@ bool EvaluationRun::compile() {
   result_.stage = Stage::Compile;
   const std::vector<tasks::Shape> shapes = shown_shapes(on_device_.task, result_.device);
   std::future<void> for_check; // compiles on another core meanwhile
-  if (depth_ == Depth::Full && has_check() && std::thread::hardware_concurrency() > 1) {
+  if (depth_ == Depth::Full && on_device_.options.check &&
+      on_device_.host->compiler->has_check_mode() && std::thread::hardware_concurrency() > 1) {
     for_check = std::async(std::launch::async, [this] {
-      on_device_.build_ahead(file_, result_.parameters,
-                             on_device_.task.shapes_of(ShapeSet::Tiny, result_.device),
-                             BuildMode::Check);
+      std::vector<Diagnostic> ignored; // check() meets the same errors
+      build_kernel(
+          *on_device_.host->compiler, on_device_.host->device.facts, file_, on_device_.task,
+          result_.parameters, on_device_.task.shapes_of(ShapeSet::Tiny, result_.device),
+          BuildMode::Check, [this] { return on_device_.cancelled.load(); }, ignored);
     });
   }
   std::vector<Diagnostic> errors;
@@ -229,12 +232,8 @@ void EvaluationRun::explain_by_check() {
   result_.stage = Stage::Tiny;
 }
 
-bool EvaluationRun::has_check() const {
-  return on_device_.options.check && on_device_.host->compiler->has_check_mode();
-}
-
 bool EvaluationRun::check() {
-  if (!has_check()) {
+  if (!on_device_.options.check || !on_device_.host->compiler->has_check_mode()) {
     return true;
   }
   result_.stage = Stage::Check;

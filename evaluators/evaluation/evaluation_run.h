@@ -35,7 +35,6 @@ private:
   std::string fingerprint() const;
   void copy_known(const tasks::Evaluation& known);
   bool tiny();
-  bool has_check() const;
   bool check();
   bool search();
   bool time();

@@ -1,6 +1,7 @@
 #include "evaluators/evaluation/evaluator.h"
 
 #include "base/error.h"
+#include "evaluators/evaluation/compile_ahead.h"
 #include "evaluators/evaluation/evaluation_run.h"
 #include "evaluators/evaluation/precheck.h"
 #include "evaluators/evaluation/trial.h"
@@ -54,6 +55,8 @@ Evaluation Evaluator::evaluate_default(const tasks::KernelFileResult& parsed, De
 
 std::vector<Evaluation> Evaluator::trial(const tasks::KernelFile& file,
                                          const EvaluationRequest& request) {
+  const auto is_cancelled = [this] { return on_device_.cancelled.load(); };
+  compile_ahead(*on_device_.host, request, is_cancelled); // so that no compiler disturbs a timing
   try {
     return time_choices(on_device_, file, request.choices, request.turns);
   } catch (const Error& error) {

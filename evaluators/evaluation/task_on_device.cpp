@@ -96,17 +96,6 @@ BuiltKernel TaskOnDevice::build(const tasks::KernelFile& file, const tasks::Task
       [this] { return cancelled.load(); }, errors);
 }
 
-void TaskOnDevice::build_ahead(const tasks::KernelFile& file, const tasks::ParameterChoice& choice,
-                               const std::vector<tasks::Shape>& shapes, BuildMode mode) const {
-  try {
-    std::vector<Diagnostic> ignored;
-    build_kernel(
-        *host->compiler, host->device.facts, file, task, choice, shapes, mode,
-        [this] { return cancelled.load(); }, ignored);
-  } catch (const std::exception&) { // build() meets the same error
-  }
-}
-
 const BuiltKernel& TaskOnDevice::own_kernel(const tasks::KernelFile& file, const tasks::Task& view,
                                             const std::vector<tasks::Shape>& shapes,
                                             BuiltKernel& slot) {

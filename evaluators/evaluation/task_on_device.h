@@ -41,10 +41,6 @@ struct TaskOnDevice {
   BuiltKernel build(const tasks::KernelFile& file, const tasks::Task& view,
                     const tasks::ParameterChoice& choice, const std::vector<tasks::Shape>& shapes,
                     BuildMode mode, std::vector<Diagnostic>& errors);
-  /// Compiles into the cache, where build() finds the module. Leaves mistakes to build(), too.
-  /// Several threads may call it.
-  void build_ahead(const tasks::KernelFile& file, const tasks::ParameterChoice& choice,
-                   const std::vector<tasks::Shape>& shapes, BuildMode mode) const;
   /// Compiles reference.cu for these shapes, or starts PyTorch. Throws Error.
   void prepare_reference(const std::vector<tasks::Shape>& shapes);
   bool has_baseline() const { return !task.baseline.empty(); }

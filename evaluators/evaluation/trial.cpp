@@ -1,7 +1,6 @@
 #include "evaluators/evaluation/trial.h"
 
 #include "base/error.h"
-#include "base/parallel.h"
 #include "base/random_bits.h"
 #include "evaluators/evaluation/contest.h"
 #include "evaluators/evaluation/evaluation_run.h"
@@ -105,24 +104,11 @@ private:
   std::vector<std::optional<std::size_t>> contestant_of_; ///< by choice; nullopt: does not run
 };
 
-void build_side_by_side(TaskOnDevice& on_device, const tasks::KernelFile& file,
-                        const std::vector<tasks::ParameterChoice>& choices) {
-  const SpentTime spent(on_device.host->spent.compile_seconds);
-  const std::vector<tasks::Shape> shapes =
-      shown_shapes(on_device.task, on_device.host->device.kind);
-  in_parts(choices.size(), 1, [&](std::uint64_t first, std::uint64_t end) {
-    for (; first < end; ++first) {
-      on_device.build_ahead(file, choices[first], shapes, BuildMode::Plain);
-    }
-  });
-}
-
 } // namespace
 
 std::vector<Evaluation> time_choices(TaskOnDevice& on_device, const tasks::KernelFile& file,
                                      const std::vector<tasks::ParameterChoice>& choices,
                                      int turns) {
-  build_side_by_side(on_device, file, choices);
   Heat heat(on_device, turns);
   for (const tasks::ParameterChoice& choice : choices) {
     heat.add(file, choice);
