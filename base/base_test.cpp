@@ -1,19 +1,24 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/freed_memory.h"
 #include "base/packing.h"
 #include "base/parallel.h"
 #include "base/recent.h"
+#include "base/sanitized.h"
 #include "base/secrets.h"
 #include "base/text.h"
-#include "base/text/toml.h"
+#include "base/text/toml_reader.h"
 
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
+#include <unistd.h>
 
 namespace winnow {
 namespace {
@@ -80,10 +85,10 @@ TEST(Text, FindsInvalidUtf8) {
 }
 
 TEST(Toml, SaysWhereAFileIsNotToml) {
-  EXPECT_EQ(parse_toml("a = 1", "x.toml").find("a")->integer, 1);
+  EXPECT_EQ(TomlReader::parse("a = 1", "x.toml").integer("a"), 1);
   const auto message = [](std::string_view text) -> std::string {
     try {
-      parse_toml(text, "x.toml");
+      TomlReader::parse(text, "x.toml");
     } catch (const UsageError& error) {
       return error.what();
     }
@@ -114,7 +119,7 @@ TEST(Text, IsShortenedBetweenWords) {
 
 TEST(Toml, SaysWhereAnAssertionOfItsParserFails) {
   try {
-    parse_toml("a = 1\n[table]\n  [?]\nb = 2\n", "file.toml");
+    TomlReader::parse("a = 1\n[table]\n  [?]\nb = 2\n", "file.toml");
     FAIL() << "accepted";
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(), StartsWith("file.toml:3:4: not valid TOML: expected "));
@@ -186,6 +191,32 @@ TEST(AtomicFile, ReplacesOnlyWhatIsWhole) {
   EXPECT_THROW(AtomicFile(directory.path() / "none" / "b.txt"), Error);
 }
 
+TEST(AtomicFile, WritesToADeviceInPlace) {
+  const TemporaryDirectory directory("files");
+  const auto link = directory.path() / "null";
+  std::filesystem::create_symlink("/dev/null", link);
+  write_file_atomic(link, "text");
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+}
+
+TEST(AtomicFile, SaysWhatToDoWhereNothingCanBeWritten) {
+  try {
+    write_file_atomic("/proc/mine.txt", "text");
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("/proc/mine.txt: cannot be written: "));
+    EXPECT_THAT(error.remedy(), HasSubstr("a folder that exists and that you may write to"));
+  }
+  try {
+    write_file_atomic("/dev/full", "text");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("No space left on device"));
+    EXPECT_THAT(error.remedy(), HasSubstr("free some space"));
+  }
+}
+
 TEST(Digest, ComputesAnHmac) { // RFC 4231, test case 2
   EXPECT_EQ(hmac_sha256_hex("Jefe", "what do ya want for nothing?"),
             "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
@@ -243,7 +274,7 @@ TEST(Files, KeepTextsForTheirOwner) {
 
 std::string refusal_of_toml(const std::string& text) {
   try {
-    parse_toml(text, "f.toml");
+    TomlReader::parse(text, "f.toml");
   } catch (const UsageError& error) {
     return error.what();
   }
@@ -267,6 +298,38 @@ TEST(Toml, RefusesWhatIsTooDeepForTheParser) {
   EXPECT_EQ(refusal_of_toml("# " + names + "\nx = \"" + std::string(500, '.') + "\"\ny = '''\n" +
                             std::string(500, '[') + "\n'''\nz = [1.5, 2.5]\n"),
             "read");
+}
+
+TEST(FreedMemory, LargeBlocksGoBackToTheSystem) {
+  if (kSanitized) {
+    GTEST_SKIP() << "sanitizers allocate memory in their own way";
+  }
+  EXPECT_EXIT(
+      {
+        give_back_freed_memory();
+        { const std::string large(std::size_t{16} << 20U, 'x'); } // else glibc keeps smaller ones
+        const std::string block(std::size_t{1} << 20U, 'x');
+        std::exit(mallinfo2().hblks > 0 ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+std::size_t resident_bytes() {
+  std::size_t program = 0, pages = 0;
+  std::ifstream("/proc/self/statm") >> program >> pages;
+  return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+TEST(FreedMemory, FreePagesBetweenBlocksGoBackToTheSystem) {
+  if (kSanitized) {
+    GTEST_SKIP() << "sanitizers allocate memory in their own way";
+  }
+  std::vector<std::string> small(4000, std::string(16'000, 'x'));
+  const std::string last = std::move(small.back()); // the heap does not end before it
+  small.clear();
+  const std::size_t before = resident_bytes();
+  trim_freed_memory();
+  EXPECT_LT(resident_bytes() + (std::size_t{32} << 20U), before);
 }
 
 } // namespace

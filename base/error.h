@@ -18,6 +18,11 @@ private:
   std::string remedy_;
 };
 
+/// "what; remedy", on one line.
+inline std::string with_remedy(const Error& error) {
+  return error.what() + (error.remedy().empty() ? "" : "; " + error.remedy());
+}
+
 /// The user asked for something impossible: a bad option, an unknown task or key. Exit code 2.
 class UsageError : public Error {
 public:

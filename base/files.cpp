@@ -23,7 +23,7 @@ bool is_writable(const fs::path& folder) {
 
 /// For files that may be lost. Sandboxes of other programs often leave one of these only.
 fs::path scratch_folder() {
-  for (const fs::path& folder : {"/tmp", "/var/tmp", "/dev/shm"}) {
+  for (const char* folder : {"/tmp", "/var/tmp", "/dev/shm"}) {
     if (is_writable(folder)) {
       return folder;
     }
@@ -102,8 +102,34 @@ void create_private_file(const fs::path& path) {
   }
 }
 
+namespace {
+
+/// /dev/null, or a pipe: a file cannot take its place.
+bool is_stream(const fs::path& path) {
+  std::error_code absent;
+  const fs::file_type type = fs::status(path, absent).type();
+  return type == fs::file_type::character || type == fs::file_type::fifo;
+}
+
+/// Why a file cannot be written. A mistake in its name can be mended by another name.
+[[noreturn]] void fail_to_write(const std::string& what, const std::error_code& code) {
+  const std::string words = what + ": " + code.message();
+  if (code == std::errc::no_space_on_device || code.value() == EDQUOT) {
+    throw Error(words, "free some space and try again");
+  }
+  throw UsageError(words, "name a path in a folder that exists and that you may write to");
+}
+
+} // namespace
+
 AtomicFile::AtomicFile(fs::path path, Readers readers)
-    : path_(std::move(path)), temporary_(path_.string() + fmt::format(".{}.tmp", getpid())) {
+    : path_(std::move(path)),
+      temporary_(is_stream(path_) ? "" : path_.string() + fmt::format(".{}.tmp", getpid())) {
+  if (temporary_.empty()) {
+    file_.open(path_, std::ios::binary);
+    check();
+    return;
+  }
   if (readers == Readers::Owner) {
     std::error_code ignored;
     fs::remove(temporary_, ignored); // of a process that died
@@ -129,19 +155,21 @@ void AtomicFile::commit() {
   file_.close();
   check();
   std::error_code code;
-  fs::rename(temporary_, path_, code);
+  if (!temporary_.empty()) {
+    fs::rename(temporary_, path_, code);
+  }
   if (code) {
-    throw Error(fmt::format("{}: cannot be replaced: {}", path_.string(), code.message()));
+    fail_to_write(path_.string() + ": cannot be replaced", code);
   }
   temporary_.clear();
 }
 
 void AtomicFile::check() {
   if (!file_) {
-    const std::string reason = std::strerror(errno);
-    std::error_code code;
-    fs::remove(temporary_, code);
-    throw Error(fmt::format("{}: cannot be written: {}", path_.string(), reason));
+    const std::error_code why(errno, std::generic_category());
+    std::error_code ignored;
+    fs::remove(temporary_, ignored);
+    fail_to_write(path_.string() + ": cannot be written", why);
   }
 }
 
@@ -214,9 +242,9 @@ std::optional<fs::path> find_shipped(const fs::path& name) {
 }
 
 std::string shipped_places() {
-  return fmt::format("in {}, in {} and its parent folders, and in {} and its parent folders",
-                     installed_data().string(), fs::current_path().string(),
-                     executable_path().parent_path().string());
+  const fs::path here = fs::current_path(), program = executable_path().parent_path();
+  return fmt::format("in {}, and in {} and all parent folders", installed_data().string(),
+                     here.string() + (here == program ? "" : ", in " + program.string()));
 }
 
 fs::path executable_path() {

@@ -34,7 +34,7 @@ void create_private_file(const std::filesystem::path& path);
 /// A file that is written piece by piece and replaced in one step, as by write_file_atomic().
 class AtomicFile {
 public:
-  /// Throws Error if no file can be written beside `path`.
+  /// Throws Error if no file can be written beside `path`. A device or a pipe is written in place.
   explicit AtomicFile(std::filesystem::path path, Readers readers = Readers::Usual);
   ~AtomicFile();                          ///< without commit() nothing is replaced
   AtomicFile(const AtomicFile&) = delete; // owns the temporary file

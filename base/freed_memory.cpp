@@ -12,4 +12,13 @@ void keep_freed_memory() {
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
 }
 
+void give_back_freed_memory() {
+  mallopt(M_MMAP_THRESHOLD, 256 * 1024); // larger blocks get a mapping; glibc would raise this
+  mallopt(M_ARENA_MAX, 2);
+}
+
+void trim_freed_memory() {
+  malloc_trim(0);
+}
+
 } // namespace winnow

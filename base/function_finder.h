@@ -4,6 +4,10 @@
 
 #include <dlfcn.h>
 
+// The name of a function after macro expansion: cuda.h turns cuMemAlloc into "cuMemAlloc_v2".
+#define WINNOW_TEXT(name) #name
+#define WINNOW_SYMBOL(name) WINNOW_TEXT(name)
+
 namespace winnow {
 
 /// Finds functions of a library that dlopen() has loaded.

@@ -1,11 +1,12 @@
-# How far to optimise what is not in a hurry. The optimiser takes half of the time that compiling takes.
+# How far to optimise what is not in a hurry. Optimising makes compiling three times as long, with -O1 nearly as much
+# as with -O2: both inline the templates of JSON and of containers.
 set(unhurried_option "")          # the speed of these folders decides nothing
 set(unhurried_in_tests_option "") # the speed of these folders decides the length of no test
-if(WINNOW_QUICK_BUILD)
+if(NOT WINNOW_OPTIMISED STREQUAL all)
   set(unhurried_option -O0)
+endif()
+if(WINNOW_OPTIMISED STREQUAL tests)
   set(unhurried_in_tests_option -O0)
-elseif(CMAKE_BUILD_TYPE STREQUAL Release)
-  set(unhurried_option -O1)
 endif()
 
 # What most folders include, compiled once for each way to optimise.
@@ -29,21 +30,24 @@ foreach(kind IN ITEMS unhurried unhurried_in_tests)
   endif()
 endforeach()
 
-# winnow_unhurried(TARGET): its speed decides nothing.
+# winnow_unhurried(TARGET [BUT a.cpp ...]): its speed decides nothing, but for the speed of some files.
 function(winnow_unhurried target)
-  target_compile_options(${target} PRIVATE ${unhurried_option})
-  # The precompiled headers include fmt. Not every target needs code of it.
-  target_compile_definitions(${target} PRIVATE $<TARGET_PROPERTY:winnow_fmt,INTERFACE_COMPILE_DEFINITIONS>)
-  target_precompile_headers(${target} REUSE_FROM ${unhurried_headers})
+  winnow_compile_without_hurry(${target} "${unhurried_option}" ${unhurried_headers} ${ARGN})
 endfunction()
 
 # winnow_unhurried_in_tests(TARGET [BUT a.cpp ...]): its speed decides the length of no test, but for
 # the speed of some files.
 function(winnow_unhurried_in_tests target)
+  winnow_compile_without_hurry(${target} "${unhurried_in_tests_option}" ${unhurried_in_tests_headers} ${ARGN})
+endfunction()
+
+function(winnow_compile_without_hurry target option headers)
   cmake_parse_arguments(ARG "" "" "BUT" ${ARGN})
-  target_compile_options(${target} PRIVATE ${unhurried_in_tests_option})
-  target_precompile_headers(${target} REUSE_FROM ${unhurried_in_tests_headers})
-  if(WINNOW_QUICK_BUILD)
+  target_compile_options(${target} PRIVATE ${option})
+  # The precompiled headers include fmt. Not every target needs code of it.
+  target_compile_definitions(${target} PRIVATE $<TARGET_PROPERTY:winnow_fmt,INTERFACE_COMPILE_DEFINITIONS>)
+  target_precompile_headers(${target} REUSE_FROM ${headers})
+  if(option)
     set_source_files_properties(${ARG_BUT} TARGET_DIRECTORY ${target} PROPERTIES
       COMPILE_OPTIONS -O2 SKIP_PRECOMPILE_HEADERS ON)
   endif()

@@ -1,10 +1,10 @@
 #include "evaluators/device/cpu/compile/module_check.h"
 #include "evaluators/device/inspect/code_object.h"
-#include "evaluators/device/inspect/cpu_findings.h"
 #include "evaluators/device/inspect/cubin.h"
 #include "evaluators/device/inspect/cubin_findings.h"
 #include "evaluators/device/inspect/elf_reader.h"
 #include "evaluators/device/inspect/entry_symbols.h"
+#include "evaluators/device/inspect/module_findings.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -9,8 +9,8 @@
 #include "harness/machine/machine.h"
 #include "harness/machine/not_permitted.h"
 #include "harness/report/terminal.h"
+#include "harness/report/text_table.h"
 #include "harness/report/visible_output.h"
-#include "store/text_table.h"
 #include "tasks/catalogue.h"
 #include "tasks/task/task.h"
 
@@ -96,7 +96,9 @@ std::string near_miss(const CLI::App& app) {
     for (const CLI::App* level : {&command, &app}) { // global options are allowed everywhere
       for (const CLI::Option* option : level->get_options()) {
         for (const std::string& name : option->get_lnames()) {
-          known.push_back("--" + name);
+          if (level == &command || command.get_option_no_throw("--" + name) == nullptr) {
+            known.push_back("--" + name);
+          }
         }
       }
     }
@@ -179,6 +181,11 @@ int act(const Action& chosen) {
     return report(Error(fmt::format("JSON of a form that Winnow does not write ({})", what),
                         "restore a copy of the store or of the file that the command reads"),
                   ExitCode::Failure);
+  } catch (const std::filesystem::filesystem_error& error) {
+    return report(Error(fmt::format("{}: {}", error.path1().string(), error.code().message()),
+                        "look whether the path exists, whether you may read and write there, and "
+                        "whether the disk is full"),
+                  ExitCode::Usage);
   } catch (const std::exception& error) {
     return report(Error(error.what()), ExitCode::Failure);
   }
@@ -264,7 +271,7 @@ void describe(CLI::App& app, std::string& log_level, Action& chosen) {
   add_words_for_options(app);
   add_reference(app, chosen);
   for (CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
-    sub->footer(exit_code_table());
+    sub->footer(sub->get_footer() + exit_code_table());
   }
 }
 
@@ -305,7 +312,7 @@ int run_cli(const std::vector<std::string>& arguments) {
     }
     return usage_error(app, error);
   }
-  store::set_table_columns(output_columns().value_or(0));
+  set_table_columns(output_columns().value_or(0));
   start_log(log_level);
   const int code = act(chosen);
   name_chosen_store(reached(app));

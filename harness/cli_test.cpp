@@ -191,6 +191,32 @@ TEST(Cli, AnUnfilledTaskIsRefusedBeforeARunBegins) {
   EXPECT_FALSE(std::filesystem::exists(file));
 }
 
+TEST(Cli, WhatThisMachineLacksIsNamedWithARemedy) {
+  const TemporaryDirectory directory("cli-test");
+  const std::string kernel = WINNOW_SOURCE_DIR "/tasks/catalogue/blas/axpy/baseline.cu";
+  const Output device = run({"eval", "axpy", kernel, "--device", "hip:99"});
+  EXPECT_EQ(device.code, 3);
+  EXPECT_THAT(device.err, HasSubstr("device 'hip:99' cannot be used: "));
+  EXPECT_THAT(device.err, HasSubstr("--device cpu, which needs no GPU"));
+  const Output folder = run({"tasks", "new", "/proc/mine"});
+  EXPECT_EQ(folder.code, 2);
+  EXPECT_THAT(folder.err, HasSubstr("/proc/mine: "));
+  EXPECT_THAT(folder.err, HasSubstr("remedy: "));
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"tune", "axpy", kernel, "--device", "cpu", "-o", "/proc/mine"},
+           {"batch", "export", "quickstart", "--device", "cpu", "-o", "/proc/mine", "--store",
+            (directory.path() / "a.db").string()}}) {
+    const Output unwritable = run(words);
+    EXPECT_EQ(unwritable.code, 2) << words.front();
+    EXPECT_THAT(unwritable.err, HasSubstr("/proc/mine: cannot be written: ")) << words.front();
+    EXPECT_FALSE(std::filesystem::exists(directory.path() / "a.db")) << "before any work";
+  }
+  const Variable empty{"WINNOW_CATALOGUE", directory.path().string()};
+  const Output catalogue = run({"tasks", "list"});
+  EXPECT_EQ(catalogue.code, 2);
+  EXPECT_THAT(catalogue.err, HasSubstr("which is not a folder with tasks"));
+}
+
 /// A folder of prompt templates with a mistake.
 void write_bad_template(const std::filesystem::path& folder) {
   std::filesystem::create_directory(folder);
@@ -213,6 +239,26 @@ TEST(Cli, AMistakeInATemplateIsFoundBeforeARunBegins) {
     EXPECT_EQ(refused.code, 2) << begin.front();
     EXPECT_THAT(refused.err, HasSubstr("question_improve.md:2: unknown placeholder {{advise}}"));
     EXPECT_FALSE(std::filesystem::exists(file)) << begin.front();
+  }
+}
+
+TEST(Cli, RunsSayOnceWhichTemplatesOfTheirOwnTheyTake) {
+  const TemporaryDirectory directory("cli-test");
+  write_file_atomic(directory.path() / "question_improve.md", "Mine.\n");
+  const std::string setting = "prompts.directory=" + directory.path().string();
+  const std::string replies =
+      std::string("replay:") + WINNOW_SOURCE_DIR + "/configs/quickstart_replies.jsonl";
+  for (const std::vector<std::string>& begin : std::vector<std::vector<std::string>>{
+           {"run", "quickstart", "--task", "axpy"},
+           {"bench", "smoke", "--strategy", "best-of-n", "--strategy", "one-plus-one"},
+           {"batch", "export", "quickstart", "-o", (directory.path() / ".r.jsonl").string()}}) {
+    std::vector<std::string> words = begin;
+    words.insert(words.end(), {"--device", "cuda:99", "--set", setting, "--model", replies});
+    const std::string told = run(words).err;
+    const std::string line = "own prompt templates in " + directory.path().string() +
+                             ": question_improve.md (without {{advice}}); the replies are recorded";
+    EXPECT_THAT(told, HasSubstr(line)) << begin.front();
+    EXPECT_EQ(told.find(line), told.rfind(line)) << begin.front();
   }
 }
 
@@ -393,7 +439,7 @@ protected:
         store.begin_call(run, store.add_task(task), key, "replay", "m", nlohmann::json::object());
     store::ModelCallRow outcome;
     outcome.status = "ok";
-    outcome.reply = "of " + name;
+    outcome.text = "of " + name;
     store.finish_call(call, outcome);
   }
 

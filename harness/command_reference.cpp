@@ -111,6 +111,9 @@ Keys and prices of your own. XDG_CONFIG_HOME moves them.
 .I ~/.local/state/winnow/secret
 By which Winnow knows the runs that you have stored. XDG_STATE_HOME moves it.
 .TP
+.I ~/.local/state/winnow/proofs
+Which tasks `winnow tasks selftest` has proven.
+.TP
 .I ~/.cache/winnow
 Compiled kernels. You may delete this folder. XDG_CACHE_HOME moves it.
 )";

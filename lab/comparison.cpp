@@ -1,8 +1,10 @@
 #include "lab/comparison.h"
 
 #include "lab/parallel_for.h"
+#include "profiling/statistics/distributions.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace winnow::lab {
 namespace {
@@ -126,6 +128,27 @@ Comparison compare(const Landscape& landscape, const std::vector<Variant>& varia
     }
   }
   return comparison;
+}
+
+Estimate estimate(std::span<const double> values) {
+  constexpr double kTail = 0.025;
+  const auto count = static_cast<double>(values.size());
+  if (values.empty()) {
+    return {};
+  }
+  double mean = 0, squares = 0;
+  for (const double value : values) {
+    mean += value / count;
+  }
+  for (const double value : values) {
+    squares += (value - mean) * (value - mean);
+  }
+  if (values.size() < 2) {
+    return {mean, mean, mean};
+  }
+  const double error = std::sqrt(squares / (count - 1) / count);
+  const double half = profiling::student_quantile(kTail, count - 1) * error;
+  return {mean, mean - half, mean + half};
 }
 
 } // namespace winnow::lab

@@ -1,14 +1,22 @@
 #pragma once
 
-#include "lab/estimate.h"
 #include "lab/session.h"
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace winnow::lab {
+
+/// A mean with its 95 % interval by Student's t. One value gives an interval of no width.
+struct Estimate {
+  double mean = 0;
+  double low = 0;
+  double high = 0;
+};
+Estimate estimate(std::span<const double> values);
 
 /// A policy under a name.
 struct Variant {

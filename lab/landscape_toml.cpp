@@ -128,7 +128,7 @@ VerdictShares read_shares(const TomlReader& table) {
   constexpr double kRounding = 0.001;
   VerdictShares shares;
   double sum = 0;
-  for (const std::string& name : table.keys()) {
+  for (const auto& [name, at, value] : table.members()) {
     const auto verdict = tasks::verdict_from_string(name);
     if (!verdict) {
       std::vector<std::string> known;
@@ -156,7 +156,7 @@ void read_verdicts(const TomlReader& table, Landscape& landscape) {
 }
 
 void read_jumps(const TomlReader& table, Landscape& landscape) {
-  for (const std::string& op : table.keys()) {
+  for (const auto& [op, at, value] : table.members()) {
     if (op == "source") {
       continue;
     }
@@ -201,7 +201,7 @@ void read_models(const TomlReader& root, Landscape& landscape) {
   }
 }
 
-/// A TOML string in double quotes, ASCII only, because parse_toml() takes nothing else.
+/// A TOML string in double quotes, ASCII only, because TomlReader::parse() takes nothing else.
 std::string quoted(const std::string& text) {
   std::string written = "\"";
   for (const char c : text) {

@@ -5,7 +5,7 @@
 // belongs to another correct candidate. `mixed` has five variants for each candidate, and one third
 // of the candidates is correct. FILE is kept, so that the program itself can be timed with it.
 #include "base/files.h"
-#include "store/export.h"
+#include "store/leaderboard_format.h"
 #include "store/run_store.h"
 #include "tasks/result/evaluation.h"
 #include "tasks/task/task.h"
@@ -111,7 +111,7 @@ void measure(const std::filesystem::path& path, std::int64_t evaluations, const 
       const store::RunStore store(path, store::RunStore::Mode::ReadOnly);
       const auto leaderboard = store.leaderboard(query);
       rows = leaderboard.size();
-      if (store::format_leaderboard(leaderboard, store::Format::Table).empty()) {
+      if (store::leaderboard_json(leaderboard, {}).empty()) {
         std::abort();
       }
     });

@@ -2,8 +2,10 @@
 """A server with everything at once for a long time: soak.py WINNOW [SECONDS [CONNECTIONS]].
 
 The hostile connections of hostile_bench.py; an owner whose kernels are right, wrong, endless, broken or not to compile; one that goes
-away before its answer; one that cancels its jobs; readers of boards, tasks and metrics. Every tenth second the memory, the descriptors
-and the processes of the server are counted. None may be higher at the end than in the second tenth of the time, beside noise."""
+away before its answer; one that cancels its jobs; readers of boards, tasks and metrics. Before the time begins, replies without a
+kernel fill the cache of the store. Every tenth second the server's memory, descriptors and processes are read. Printed is the median
+of each tenth of the time. None may be higher in the last tenth than in the second, beside noise. `anonymous` is what the server has
+allocated, `file` the pages of the program, its libraries and shared memory, `judge` what the `_judge` child has allocated."""
 import http.client
 import json
 import multiprocessing
@@ -17,10 +19,12 @@ import time
 SECONDS = int(sys.argv[2]) if len(sys.argv) > 2 else 1800
 CONNECTIONS = int(sys.argv[3]) if len(sys.argv) > 3 else 500
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from hostile_bench import HONEST, SOURCES, Server, attack, memory_mb  # noqa: E402
+from hostile_bench import HONEST, SOURCES, Server, attack  # noqa: E402
 
 EVERY_S = 10
-MOST_GROWTH = {"memory MB": 1.15, "descriptors": 1.1, "processes": 1.5}
+MOST_QUEUED = 10  # kernels of clients that went away
+REPLIES, REPLY_BYTES = 1000, 16000  # more than the cache of the store
+MOST_GROWTH = {"anonymous MB": 1.1, "file MB": 1.1, "judge MB": 1.5, "files": 1.1, "sockets": 1.25, "processes": 1.5}
 
 
 def ask(port, method, target, body=None, timeout=320):
@@ -61,16 +65,21 @@ def forever(act, port, counts, name):
 
 def waits(port, source):
     status, body = ask(port, "POST", "/v1/judge", {"items": [next(source) for _ in range(5)], "depth": "correct", "wait_s": 300})
+    while status in (200, 202) and not json.loads(body)["done"]:  # the machine is slow
+        time.sleep(1)
+        status, body = ask(port, "GET", f"/v1/batches/{json.loads(body)['batch']}")
     if status != 200 or any(result["fault"] for result in json.loads(body)["results"]):
         raise ValueError(body[:200])
 
 
 def goes_away(port, source):
+    time.sleep(2)
+    if json.loads(ask(port, "GET", "/v1/health")[1])["queued"] > MOST_QUEUED:
+        return
     try:
         ask(port, "POST", "/v1/judge", {"items": [next(source)], "depth": "correct", "wait_s": 300}, timeout=0.3)
     except TimeoutError:
         pass
-    time.sleep(2)
 
 
 def cancels(port, source):
@@ -85,6 +94,20 @@ def reads(port, source):
     time.sleep(1)
 
 
+def fill_store(port):
+    for first in range(0, REPLIES, 500):
+        items = [{"task": "axpy", "reply": f"{n} " + os.urandom(REPLY_BYTES // 2).hex()} for n in range(first, first + 500)]
+        if ask(port, "POST", "/v1/judge", {"items": items})[0] != 200:
+            raise SystemExit("the replies that fill the store were refused")
+
+
+def memory_mb(pid):
+    """Anonymous memory, and pages of files."""
+    lines = dict(line.split(":", 1) for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines())
+    anonymous, file, shared = (int(lines[name].split()[0]) / 1024 for name in ("RssAnon", "RssFile", "RssShmem"))
+    return anonymous, file + shared
+
+
 def descendants(pid):
     children = {}
     for entry in pathlib.Path("/proc").iterdir():
@@ -94,31 +117,57 @@ def descendants(pid):
             except (OSError, IndexError):
                 continue
             children.setdefault(parent, []).append(int(entry.name))
-    found, waiting = 0, [pid]
-    while waiting:
-        own = children.get(waiting.pop(), [])
-        found += len(own)
-        waiting += own
-    return found
+    found = [pid]
+    for one in found:
+        found += children.get(one, [])
+    return found[1:]
+
+
+def judge_mb(pids):
+    sizes = [0]
+    for pid in pids:
+        try:
+            if b"\0_judge\0" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes():
+                sizes.append(memory_mb(pid)[0])
+        except (OSError, KeyError):  # it has ended
+            pass
+    return max(sizes)
+
+
+def descriptors(pid):
+    """Those of sockets, and the others."""
+    names = []
+    for one in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            names.append(os.readlink(one))
+        except OSError:  # it was closed
+            pass
+    sockets = sum(name.startswith("socket:") for name in names)
+    return sockets, len(names) - sockets
 
 
 def sample(server):
-    return {"memory MB": memory_mb(server, "VmRSS"), "descriptors": len(os.listdir(f"/proc/{server.process.pid}/fd")),
-            "processes": descendants(server.process.pid)}
+    pid = server.process.pid
+    anonymous, file = memory_mb(pid)
+    sockets, files = descriptors(pid)
+    children = descendants(pid)
+    return {"anonymous MB": anonymous, "file MB": file, "judge MB": judge_mb(children), "files": files, "sockets": sockets,
+            "processes": len(children)}
 
 
 def report(samples, counts):
-    tenth = max(len(samples) // 10, 1)
     print(f"{len(samples) * EVERY_S} s, {CONNECTIONS} hostile connections; " + ", ".join(f"{n} {name}" for name, n in sorted(counts.items())))
+    print(f"{'median of each tenth':>20}" + "".join(f"{tenth:7}" for tenth in range(1, 11)) + "   most")
     grown = []
     for name, most in MOST_GROWTH.items():
         values = [one[name] for one in samples]
-        early, late = statistics.median(values[tenth:2 * tenth] or values), statistics.median(values[-tenth:])
-        print(f"{name}: {early:.0f} in the second tenth of the time, {late:.0f} in the last, {max(values):.0f} at most")
-        if late > early * most + 2:
-            grown.append(name)
+        tenths = [statistics.median(values[len(values) * i // 10:len(values) * (i + 1) // 10] or values) for i in range(10)]
+        is_grown = tenths[-1] > tenths[1] * most + 2
+        print(f"{name:>20}" + "".join(f"{value:7.1f}" for value in tenths) + f"{max(values):7.1f}" + (" GROWS" if is_grown else ""))
+        grown += [name] * is_grown
     if grown or counts.get("waits refused"):
-        raise SystemExit("not flat, or refused: " + ", ".join(grown))
+        raise SystemExit("; ".join(["grows: " + ", ".join(grown)] * bool(grown) + ["requests were refused"] * bool(counts.get("waits refused"))))
+    print("flat")
 
 
 def main():
@@ -133,13 +182,14 @@ def main():
                     for act in (waits, goes_away, cancels, reads)]
         samples = []
         try:
+            fill_store(server.port)
             for worker in workers:
                 worker.start()
             for i in range(SECONDS // EVERY_S):
                 time.sleep(EVERY_S)
                 samples.append(sample(server))
                 if i % 12 == 11:
-                    print(f"{(i + 1) * EVERY_S} s:", *(f"{value:.0f} {name}" for name, value in samples[-1].items()), flush=True)
+                    print(f"{(i + 1) * EVERY_S} s:", *(f"{value:.0f} {name}" for name, value in samples[-1].items()), dict(counts), flush=True)
         finally:
             for worker in workers:
                 worker.terminate()

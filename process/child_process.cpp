@@ -257,7 +257,6 @@ void ChildProcess::State::reap(std::optional<ChildResult::End> forced) {
     return;
   }
   result.cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
-  result.max_rss_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024U;
   if (WIFSIGNALED(status)) {
     result.signal = WTERMSIG(status);
   } else {

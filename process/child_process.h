@@ -68,9 +68,6 @@ struct ChildResult {
   /// User + system time of the child and of the children that it waited for. Nearly 0 under bwrap,
   /// because bwrap does not wait for the process that it starts.
   double cpu_seconds = 0;
-  /// Never less than the memory of the calling process, because Linux counts that from before exec,
-  /// too.
-  std::uint64_t max_rss_bytes = 0;
   std::string error; ///< SpawnFailed only: the reason
 };
 

@@ -1,6 +1,6 @@
 #include "base/error.h"
 #include "process/child_process.h"
-#include "process/test_pipe.h"
+#include "process/testing/test_pipe.h"
 
 #include <csignal>
 #include <thread>
@@ -229,12 +229,11 @@ TEST(ChildProcess, ResetsSignals) {
                                                 "0000000000000000\n0000000000000000\n"));
 }
 
-TEST(ChildProcess, MeasuresCpuTimeAndMemory) {
+TEST(ChildProcess, MeasuresCpuTime) {
   const ChildResult result =
       run_child(shell("i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"), "");
   EXPECT_GT(result.cpu_seconds, 0);
   EXPECT_GE(result.wall_seconds, 0.5 * result.cpu_seconds);
-  EXPECT_GT(result.max_rss_bytes, 100'000U);
 }
 
 TEST(ChildProcess, IsStartedFromManyThreadsAtOnce) {

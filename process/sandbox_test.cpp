@@ -4,7 +4,7 @@
 #include "process/escape_attempts.h"
 #include "process/fence.h"
 #include "process/sandbox.h"
-#include "process/test_pipe.h"
+#include "process/testing/test_pipe.h"
 
 #include <csignal>
 #include <fstream>

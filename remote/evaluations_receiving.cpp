@@ -1,6 +1,5 @@
 // The threads of RemoteEvaluations that take results: one fetches them, and the others check them.
 #include "base/error.h"
-#include "remote/error_text.h"
 #include "remote/remote_evaluations.h"
 #include "remote/result_check.h"
 

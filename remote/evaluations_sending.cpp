@@ -1,7 +1,6 @@
 // The thread of RemoteEvaluations that publishes jobs and looks after them.
 #include "base/error.h"
 #include "base/random_bits.h"
-#include "remote/error_text.h"
 #include "remote/remote_evaluations.h"
 
 #include <algorithm>

@@ -23,16 +23,15 @@ struct DeviceMessage {
   std::string kind, id, name, uuid, driver;
   tasks::DeviceFacts facts;
 };
-WINNOW_JSON_FIELDS(DeviceMessage, kind, id, name, uuid, driver, facts)
+WINNOW_FIELDS(DeviceMessage, kind, id, name, uuid, driver, facts)
 
 } // namespace
 
-WINNOW_JSON_FIELDS(Job, kind, evaluator_version, publication, task, request)
-WINNOW_JSON_FIELDS(PoolRules, evaluator_version, device_kind, device_name, isolation, torch,
-                   quarantined)
-WINNOW_JSON_FIELDS(HeldJob, job, made, all)
-WINNOW_JSON_FIELDS(Heartbeat, pool, evaluator_version, trusted, isolation, torch, devices, held,
-                   last_fault, environment)
+WINNOW_FIELDS(Job, kind, evaluator_version, publication, task, request)
+WINNOW_FIELDS(PoolRules, evaluator_version, device_kind, device_name, isolation, torch, quarantined)
+WINNOW_FIELDS(HeldJob, job, made, all)
+WINNOW_FIELDS(Heartbeat, pool, evaluator_version, trusted, isolation, torch, devices, held,
+              last_fault, environment)
 
 } // namespace winnow::remote
 
@@ -43,16 +42,16 @@ constexpr EnumRange kEnumRange<remote::JobKind>{static_cast<int>(remote::JobKind
                                                 static_cast<int>(remote::JobKind::Sitting)};
 
 template <> struct JsonForm<nlohmann::json> {
-  static nlohmann::json write(const nlohmann::json& value) { return value; }
+  static void append(std::string& out, const nlohmann::json& value) { append_tree(out, value); }
   static void read(const nlohmann::json& json, const std::string& /*path*/, nlohmann::json& value) {
     value = json;
   }
 };
 
 template <> struct JsonForm<evaluators::DeviceReport> {
-  static nlohmann::json write(const evaluators::DeviceReport& device) {
-    return write_json(remote::DeviceMessage{device.kind, device.id, device.name, device.uuid,
-                                            device.driver, device.facts});
+  static void append(std::string& out, const evaluators::DeviceReport& device) {
+    append_json(out, remote::DeviceMessage{device.kind, device.id, device.name, device.uuid,
+                                           device.driver, device.facts});
   }
   static void read(const nlohmann::json& json, const std::string& path,
                    evaluators::DeviceReport& device) {

@@ -3,7 +3,6 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/random_bits.h"
-#include "remote/error_text.h"
 
 #include <utility>
 

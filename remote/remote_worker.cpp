@@ -1,7 +1,6 @@
 #include "remote/remote_worker.h"
 
 #include "base/error.h"
-#include "remote/error_text.h"
 
 #include <algorithm>
 #include <utility>

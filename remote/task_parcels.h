@@ -3,6 +3,7 @@
 #include "evaluators/evaluation/evaluation_request.h"
 #include "remote/job_message.h"
 #include "remote/job_transport.h"
+#include "tasks/task/task.h"
 
 #include <map>
 #include <memory>
@@ -26,5 +27,10 @@ private:
   std::map<std::string, std::shared_ptr<const tasks::Task>> visible_;
   std::set<std::string> kept_; ///< digests of the tasks that the broker has
 };
+
+/// The task as workers see it that may not know the held-out shapes: its promotion shapes stand in
+/// their place, because a task needs shapes of each set. The digest is that of the changed files.
+/// Throws Error if the text of task.toml hides where its held-out shapes are.
+tasks::Task without_held_out(const tasks::Task& task);
 
 } // namespace winnow::remote

@@ -1,5 +1,5 @@
 #include "base/error.h"
-#include "remote/visible_task.h"
+#include "remote/task_parcels.h"
 #include "tasks/catalogue.h"
 #include "tasks/parse/task_parse.h"
 #include "tasks/task/baseline.h"

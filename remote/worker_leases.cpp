@@ -1,6 +1,5 @@
 // The thread of RemoteWorker that keeps in touch with the broker while devices work.
 #include "base/error.h"
-#include "remote/error_text.h"
 #include "remote/remote_worker.h"
 
 #include <vector>

@@ -1,6 +1,5 @@
 // What a RemoteWorker does with the results of its devices.
 #include "base/error.h"
-#include "remote/error_text.h"
 #include "remote/remote_worker.h"
 
 #include <utility>

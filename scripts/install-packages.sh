@@ -5,7 +5,7 @@
 set -euo pipefail
 
 packages=(
-  cmake ninja-build g++ clang binutils pkg-config
+  cmake ninja-build clang binutils pkg-config
   nlohmann-json3-dev libfmt-dev libspdlog-dev libcli11-dev libtomlplusplus-dev rapidjson-dev
   libsqlitecpp-dev libsqlite3-dev libcurl4-openssl-dev libssl-dev libseccomp-dev
   libboost-dev libboost-context-dev libnats-dev zlib1g-dev node-d3 bubblewrap ca-certificates
@@ -22,7 +22,7 @@ for option in "$@"; do
   esac
 done
 if [[ -n $tests ]]; then
-  packages+=(python3 libgtest-dev libgmock-dev lld sqlite3 nats-server)
+  packages+=(g++ python3 libgtest-dev libgmock-dev lld sqlite3 nats-server)
 fi
 if [[ -n $hip ]]; then
   packages+=(libamdhip64-dev)

@@ -26,10 +26,7 @@ ArchiveSearch::ArchiveSearch(Settings settings, Policy policy)
       models_({}) {}
 
 std::optional<Action> ArchiveSearch::decide(const Capacity& capacity) const {
-  if (std::optional<Evaluate> evaluate = next_evaluation()) {
-    if (!evaluate->is_heat()) {
-      evaluate->incumbent = rival_of(evaluate->candidate);
-    }
+  if (const auto evaluate = next_evaluation()) {
     return *evaluate;
   }
   if (capacity.asks <= 0 || !may_build() || asks() >= settings().proposals || !why_done().empty()) {

@@ -30,10 +30,7 @@ LineageSearch::LineageSearch(Settings settings, Policy policy)
                                                      : this->settings().lineages) {}
 
 std::optional<Action> LineageSearch::decide(const Capacity& capacity) const {
-  if (std::optional<Evaluate> evaluate = next_evaluation()) {
-    if (!evaluate->is_heat()) {
-      evaluate->incumbent = rival_of(evaluate->candidate);
-    }
+  if (const auto evaluate = next_evaluation()) {
     return *evaluate;
   }
   if (capacity.asks > 0 && may_build()) {

@@ -287,6 +287,7 @@ std::optional<Evaluate> Population::next_evaluation() const {
   if (!unjudged_.empty()) {
     Evaluate evaluate;
     evaluate.candidate = *unjudged_.begin();
+    evaluate.incumbent = rival_of(evaluate.candidate);
     if (individuals_.at(evaluate.candidate).of_default) {
       evaluate.choices = {families_.at(evaluate.candidate).tuning->winner().value()};
     } else if (const auto again = again_.find(evaluate.candidate);

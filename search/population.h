@@ -57,8 +57,8 @@ protected:
   std::string model_in_turn(std::size_t turn) const;
   /// The calls without a reply, by key.
   const std::map<std::string, Ask>& asked() const { return asked_; }
-  /// The evaluation to begin next: of the candidate that has waited longest, or a heat of a tuning.
-  /// A strategy adds the incumbent to an evaluation in full. nullopt: there is none to begin.
+  /// The evaluation to begin next: in full, of the candidate that has waited longest, or a heat of
+  /// a tuning. nullopt: there is none to begin.
   std::optional<Evaluate> next_evaluation() const;
   /// The candidates with an outcome, in the order in which they got it.
   const std::vector<CandidateId>& settled() const { return settled_; }

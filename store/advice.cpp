@@ -1,6 +1,6 @@
 #include "store/advice.h"
 
-#include "store/row_columns.h"
+#include "store/fields.h"
 #include "store/run_store_state.h"
 
 namespace winnow::store {
@@ -45,10 +45,7 @@ std::optional<AdviceRow> first_advice(const Database& database, const char* whic
   if (!query.bind(values...).next()) {
     return std::nullopt;
   }
-  AdviceRow advice;
-  WINNOW_READ_COLUMNS(query, advice, key, role, candidate, problem);
-  advice.content = query.json_text("content");
-  return advice;
+  return row_of<AdviceRow>(query, {.json_text = "content"});
 }
 
 } // namespace
@@ -70,11 +67,12 @@ void RunStore::add_advice_scores(RowId run, std::string_view key,
   Database& database = state_->database;
   database.write([&] {
     const RowId call = call_with_key(database, run, key);
-    Query insert(database, "INSERT INTO advice_scores (call_id, candidate_id, name, predicted, "
-                           "actual, is_right) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING");
+    constexpr FieldRules kScore{"candidate"};
+    Query insert(database,
+                 insert_into<AdviceScore>("advice_scores", "call_id, candidate_id", kScore) +
+                     " ON CONFLICT DO NOTHING");
     for (const AdviceScore& score : scores) {
-      insert.bind(call, score.candidate, score.name, score.predicted, score.actual, score.is_right)
-          .run();
+      bind_fields(insert.bind(call, score.candidate), score, kScore).run();
     }
   });
 }
@@ -82,11 +80,9 @@ void RunStore::add_advice_scores(RowId run, std::string_view key,
 void RunStore::add_forecast_score(RowId run, std::string_view key, const ForecastRow& score) {
   Database& database = state_->database;
   database.write([&] {
-    Query(database, "INSERT INTO forecast_scores (call_id, ratio, score, model_free, chance, "
-                    "is_audit, beats_best) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")
-        .bind(call_with_key(database, run, key), score.ratio, score.score, score.model_free,
-              score.chance, score.is_audit, score.beats_best)
-        .run();
+    Query insert(database, insert_into<ForecastRow>("forecast_scores", "call_id") +
+                               " ON CONFLICT DO NOTHING");
+    bind_fields(insert.bind(call_with_key(database, run, key)), score).run();
   });
 }
 
@@ -124,12 +120,7 @@ std::vector<RoleTotals> role_totals(const RunStore& store, RowId run) {
                 "sum(dollars) AS dollars, sum(calls_without_price) AS calls_without_price, "
                 "sum(scored) AS scored, sum(correct) AS correct "
                 "FROM role_overview WHERE run_id = ? GROUP BY role ORDER BY role");
-    query.bind(run);
-    while (query.next()) {
-      RoleTotals& totals = all.emplace_back();
-      WINNOW_READ_COLUMNS(query, totals, role, calls, useful, prompt_tokens, completion_tokens,
-                          dollars, calls_without_price, scored, correct);
-    }
+    all = rows_of<RoleTotals>(query.bind(run));
   });
   return all;
 }
@@ -161,8 +152,7 @@ VerifierRecord verifier_record(const RunStore& store, RowId run, const std::stri
                                       "AS audited_failed ") +
                               kScores);
     query.bind(run, "verifier", task).next();
-    WINNOW_READ_COLUMNS(query, record, accepted_correct, accepted_failed, audited_correct,
-                        audited_failed);
+    read_row(query, record, {"rejected"});
     Query rejected(database,
                    "SELECT count(*) AS rejected FROM advice AS a "
                    "JOIN model_calls AS m ON m.id = a.call_id JOIN tasks AS t ON t.id = m.task_id "
@@ -183,8 +173,7 @@ ForecastRecord forecast_record(const RunStore& store, RowId run, const std::stri
                 "total(is_audit) AS audited, total(is_audit AND beats_best) AS "
                 "audited_beat FROM forecast_overview WHERE run_id = ? AND ? IN ('', task)");
     query.bind(run, task).next();
-    WINNOW_READ_COLUMNS(query, record, measured, left_out, score, model_free, audited,
-                        audited_beat);
+    read_row(query, record);
   });
   return record;
 }
@@ -199,11 +188,9 @@ std::vector<StoredForecast> forecasts(const RunStore& store, RowId run) {
     query.bind(run);
     while (query.next()) {
       StoredForecast& forecast = all.emplace_back();
-      WINNOW_READ_COLUMNS(query, forecast, key, candidate, is_left_out);
-      forecast.content = query.json_text("content");
+      read_row(query, forecast, {.left_out = "score", .json_text = "content"});
       if (query.integer("is_scored") != 0) {
-        ForecastRow& row = forecast.score.emplace();
-        WINNOW_READ_COLUMNS(query, row, ratio, score, model_free, chance, is_audit, beats_best);
+        read_row(query, forecast.score.emplace());
       }
     }
   });
@@ -227,11 +214,7 @@ std::vector<PromptArmTotals> prompt_arm_totals(const RunStore& store, RowId run,
             "FROM prompt_arms AS p JOIN candidates AS c ON c.id = p.candidate_id "
             "JOIN tasks AS t ON t.id = c.task_id WHERE c.run_id = ? AND ? IN ('', t.name) "
             "GROUP BY arm ORDER BY arm");
-    query.bind(run, task);
-    while (query.next()) {
-      PromptArmTotals& totals = all.emplace_back();
-      WINNOW_READ_COLUMNS(query, totals, arm, children, mean_gain, variance);
-    }
+    all = rows_of<PromptArmTotals>(query.bind(run, task));
   });
   return all;
 }
@@ -242,12 +225,7 @@ std::vector<Lesson> lessons(const RunStore& store, RowId run, const std::string&
   std::vector<Lesson> all;
   store.read([&](const Database& database) {
     Query query(database, kSelectLessons);
-    query.bind(run, task, device_name, evaluator_version, most);
-    while (query.next()) {
-      Lesson& lesson = all.emplace_back();
-      WINNOW_READ_COLUMNS(query, lesson, parent, child, task, gain);
-      lesson.gain_bounds = read_bounds(query, "gain");
-    }
+    all = rows_of<Lesson>(query.bind(run, task, device_name, evaluator_version, most));
   });
   return all;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/fields.h"
 #include "store/run_store.h"
 
 #include <string>
@@ -19,6 +20,8 @@ struct RoleTotals {
   std::int64_t scored = 0; ///< predictions that were compared with a measurement
   std::int64_t correct = 0;
 };
+WINNOW_FIELDS(RoleTotals, role, calls, useful, prompt_tokens, completion_tokens, dollars,
+              calls_without_price, scored, correct)
 
 /// The predictions of the judge in a run, of one task or of all.
 struct JudgeRecord {
@@ -36,6 +39,8 @@ struct VerifierRecord {
   std::int64_t audited_correct = 0, audited_failed = 0; ///< rejected, and run anyway
   std::int64_t rejected = 0;                            ///< with the audited ones
 };
+WINNOW_FIELDS(VerifierRecord, accepted_correct, accepted_failed, audited_correct, audited_failed,
+              rejected)
 
 /// The forecasts of speed in a run, of one task or of all.
 struct ForecastRecord {
@@ -45,6 +50,7 @@ struct ForecastRecord {
   std::int64_t audited = 0;                ///< measured although the forecast was improbable
   std::int64_t audited_beat = 0;           ///< of these, faster than the best kernel
 };
+WINNOW_FIELDS(ForecastRecord, measured, left_out, score, model_free, audited, audited_beat)
 
 /// A useful forecast of a candidate's speed.
 struct StoredForecast {
@@ -54,6 +60,7 @@ struct StoredForecast {
   bool is_left_out = false;         ///< no device has seen the candidate
   std::optional<ForecastRow> score; ///< nullopt: not measured, or the candidate is not correct
 };
+WINNOW_FIELDS(StoredForecast, key, candidate, content, is_left_out, score)
 
 /// What tells the arms of prompts apart: the meta-prompter's words, lessons of other tasks, or a
 /// kernel of another task.
@@ -68,6 +75,7 @@ struct PromptArmTotals {
   double mean_gain = 0; ///< log speedup over the parent
   double variance = 0;  ///< of the gains; 0: fewer than two children
 };
+WINNOW_FIELDS(PromptArmTotals, arm, children, mean_gain, variance)
 
 // `task`: a name; empty: all tasks of the run.
 std::vector<RoleTotals> role_totals(const RunStore& store, RowId run);
@@ -85,6 +93,7 @@ struct Lesson {
   double gain = 1;           ///< speed of the child / speed of the parent
   tasks::Bounds gain_bounds; ///< from the 95 % intervals of both speedups
 };
+WINNOW_FIELDS(Lesson, parent, child, task, gain, gain_bounds)
 /// The greatest gains in runs other than `run`, on tasks other than `task`, on this device and by
 /// this evaluator: correct kernels that are at least 5 % faster than their correct parent. At most
 /// `most`, greatest first.

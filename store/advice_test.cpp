@@ -35,8 +35,8 @@ protected:
     ModelCallRow row;
     row.status = "ok";
     row.dollars = dollars;
-    row.prompt_tokens = 100;
-    row.completion_tokens = 10;
+    row.usage.prompt_tokens = 100;
+    row.usage.completion_tokens = 10;
     t_.store.finish_call(call, row);
   }
 

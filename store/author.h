@@ -1,5 +1,7 @@
-// SQL that names who wrote a kernel. For .cpp files.
+// SQL that names who wrote a kernel, and what its speedup is against. For .cpp files.
 #pragma once
+
+#include "tasks/task/speedup_versus.h"
 
 #include <string>
 
@@ -21,6 +23,14 @@ inline std::string author_sql(const AuthorColumns& of) {
       "coalesce((SELECT seed.value FROM runs AS began, json_each(began.config, "
       "'$.resolved.seeds') AS seed WHERE began.id = {2} AND seed.key = {4}), {3}) END",
       of.model, of.origin, of.run_id, of.run_name, of.digest);
+}
+
+/// An expression: tasks::speedup_versus() of the task `task` on the device `device`.
+inline std::string versus_sql(const char* task, const char* device) {
+  return fmt::format("CASE WHEN {0}.baseline_source = '' THEN '{2}' WHEN {1} = 'cpu' AND "
+                     "json_extract({0}.definition, '$.cpu_baseline') THEN '{3}' ELSE '{4}' END",
+                     task, device, tasks::kVersusEager, tasks::kVersusCpuBaseline,
+                     tasks::kVersusBaseline);
 }
 
 } // namespace winnow::store

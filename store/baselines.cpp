@@ -3,8 +3,8 @@
 
 #include "base/text.h"
 #include "store/evaluation_rows.h"
+#include "store/fields.h"
 #include "store/leaderboard_format.h"
-#include "store/row_columns.h"
 #include "store/run_store_state.h"
 #include "tasks/result/evaluation.h"
 
@@ -16,33 +16,23 @@
 namespace winnow::store {
 namespace {
 
+constexpr FieldRules kTiming{"task", "error"};
+
 // The newest row of each name and shape: a repeated measurement replaces the previous one.
-constexpr const char* kSelectNewest =
-    "SELECT t.name AS task, b.name, b.version, b.device, b.device_name, b.shape_id, b.shape, "
-    "b.median_ns, b.times_ns, b.max_error_ratio, b.agrees, b.error, b.recorded_at "
-    "FROM baseline_timings AS b JOIN tasks AS t ON t.id = b.task_id "
+const std::string kSelectNewest =
+    "SELECT t.name AS task, " + columns<BaselineTiming>(kTiming, "b.") +
+    " FROM baseline_timings AS b JOIN tasks AS t ON t.id = b.task_id "
     "WHERE t.name = ?1 AND ?2 IN ('', t.digest) AND ?3 IN ('', b.device_name) AND b.id = "
     "(SELECT max(n.id) FROM baseline_timings AS n WHERE n.task_id = b.task_id AND n.device_name = "
     "b.device_name AND n.name = b.name AND n.shape_id = b.shape_id) "
     "ORDER BY b.task_id, b.device_name, b.name, b.id";
-
-BaselineTiming read_timing(const Query& query) {
-  BaselineTiming timing;
-  WINNOW_READ_COLUMNS(query, timing, task, name, version, device, device_name, shape_id, shape,
-                      median_ns, times_ns, max_error_ratio, agrees, error, recorded_at);
-  return timing;
-}
 
 std::vector<BaselineTiming> newest_timings(const Database& database, const std::string& task,
                                            const std::string& task_digest,
                                            const std::string& device_name) {
   Query select(database, kSelectNewest);
   select.bind(task, task_digest, device_name);
-  std::vector<BaselineTiming> timings;
-  while (select.next()) {
-    timings.push_back(read_timing(select));
-  }
-  return timings;
+  return rows_of<BaselineTiming>(select);
 }
 
 /// The times of baseline.cu or PyTorch eager from the session of this evaluation, by search shape.
@@ -109,18 +99,10 @@ BaselineStanding standing_of(const LeaderboardRow& row,
 }
 
 void insert_timings(Database& database, RowId task, const std::vector<BaselineTiming>& timings) {
-  Query insert(database, "INSERT INTO baseline_timings (task_id, name, version, device, "
-                         "device_name, shape_id, shape, median_ns, times_ns, max_error_ratio, "
-                         "agrees, error, recorded_at) "
-                         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  for (const BaselineTiming& timing : timings) {
-    const std::optional<std::string> error =
-        timing.error.empty() ? std::nullopt : std::optional(timing.error);
-    insert
-        .bind(task, timing.name, timing.version, timing.device, timing.device_name, timing.shape_id,
-              timing.shape, timing.median_ns, encode_samples(timing.times_ns),
-              timing.max_error_ratio, timing.agrees, error, utc_now())
-        .run();
+  Query insert(database, insert_into<BaselineTiming>("baseline_timings", "task_id", kTiming));
+  for (BaselineTiming timing : timings) {
+    timing.recorded_at = utc_now();
+    bind_fields(insert.bind(task), timing, kTiming).run();
   }
 }
 
@@ -188,7 +170,7 @@ RunStore::baseline_standings(const std::vector<LeaderboardRow>& rows) const {
       for (const BaselineTiming& timing : timings) {
         by_name[timing.name].push_back(&timing);
       }
-      const auto medians = baseline_medians(database, row.evaluation);
+      const auto medians = baseline_medians(database, row.evaluation_id);
       for (const auto& [name, of_name] : by_name) {
         standings.push_back(standing_of(row, of_name, medians));
       }

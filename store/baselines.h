@@ -1,5 +1,7 @@
 #pragma once
 
+#include "base/fields.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -24,6 +26,8 @@ struct BaselineTiming {
   std::string error;          ///< why there is no answer, or where it is wrong; else empty
   std::string recorded_at;    ///< ISO-8601 UTC; set when written
 };
+WINNOW_FIELDS(BaselineTiming, task, name, version, device, device_name, shape_id, shape, median_ns,
+              times_ns, max_error_ratio, agrees, error, recorded_at)
 
 /// A library or framework compared on one device with the task's baseline.cu, or with PyTorch eager
 /// if the task has none.
@@ -39,5 +43,7 @@ struct BaselineStanding {
   bool agrees = false;     ///< with reference.cu, at every shape with an answer
   std::string note;        ///< why relative_time is 0; else empty
 };
+WINNOW_FIELDS(BaselineStanding, time_versus, task, task_digest, device, device_name,
+              evaluator_version, name, version, relative_time, shapes, agrees, note)
 
 } // namespace winnow::store

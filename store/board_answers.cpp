@@ -1,7 +1,9 @@
 // The answers of a board as sentences and as JSON. Terminal, Markdown and page show the sentences.
 #include "base/text.h"
+#include "base/text/minute_text.h"
 #include "store/board_facts.h"
-#include "store/json_table.h"
+#include "store/fields.h"
+#include "tasks/result/speedup_text.h"
 
 #include <algorithm>
 #include <iterator>
@@ -16,10 +18,6 @@ using nlohmann::json;
 
 constexpr std::size_t kTiedShown = 6;
 
-json value_or_null(double value) {
-  return value > 0 ? json(value) : json();
-}
-
 json value_or_null(const std::string& value) {
   return value.empty() ? json() : json(value);
 }
@@ -29,27 +27,27 @@ std::string plural(std::int64_t count, const std::string& name) {
 }
 
 std::string times_as_fast(double speedup, const std::string& rival, const tasks::Bounds& bounds) {
-  return fmt::format("{:.2f}x as fast as {} ", speedup, rival) +
-         (bounds.known() ? fmt::format("(95 %: {:.2f}-{:.2f})", bounds.low, bounds.high)
-                         : "(no interval)");
+  return speedup_text(speedup, bounds) + " as fast as " + rival +
+         (bounds.known() ? " (95 %: " + speedup_interval_text(bounds) + ")" : " (no interval)");
 }
 
 std::string ship_answer(const BoardSummary& board) {
   const LeaderboardRow& leader = board.leader;
-  if (leader.candidate == 0) {
+  if (leader.candidate_id == 0) {
     return "no kernel: none has a rank";
   }
   if (leader.origin == "baseline") {
     return "no kernel: the task's own baseline leads";
   }
   const std::string parameters =
-      parameters_at({{"parameters", json::parse(leader.parameters, nullptr, false)}});
-  return fmt::format("candidate {} by {}{}", leader.candidate, leader.author,
-                     parameters.empty() ? "" : ", " + parameters);
+      tasks::parameters_text(json::parse(leader.parameters).get<tasks::ParameterChoice>());
+  return fmt::format("candidate {} by {}{}{}", leader.candidate_id, leader.author,
+                     parameters.empty() ? "" : ", " + parameters,
+                     leader.speedup < 1 ? "; but it is slower than " + leader.speedup_versus : "");
 }
 
 std::string tied_text(const BoardSummary& board, const char* because) {
-  if (!board.leader.is_tied) {
+  if (!board.leader.tied) {
     return "";
   }
   std::vector<std::string> names;
@@ -63,14 +61,24 @@ std::string tied_text(const BoardSummary& board, const char* because) {
                            join(names, ", "), more, names.size() == 1 ? "s" : "", because);
 }
 
-/// Empty: the interval lies on one side of 1, or the leader is the baseline itself.
-std::string doubt_text(const LeaderboardRow& leader) {
-  const bool doubtful = leader.origin != "baseline" && leader.speedup_bounds.known() &&
-                        leader.speedup_bounds.low <= 1 && leader.speedup_bounds.high >= 1;
-  return doubtful ? fmt::format("; the interval of the speedup contains 1, so the kernel is not "
-                                "shown to be faster than {}",
-                                leader.speedup_versus)
-                  : "";
+/// Where the interval of the leader's speedup contains 1: what its race with the baseline says,
+/// which is what ranks rest on. Empty: it does not, or the leader is the baseline itself.
+std::string doubt_text(const BoardSummary& board) {
+  const LeaderboardRow& leader = board.leader;
+  const tasks::Bounds& bounds = leader.speedup_bounds;
+  if (leader.origin == "baseline" || !bounds.known() || bounds.low > 1 || bounds.high < 1) {
+    return "";
+  }
+  if (board.race_bounds.known() && board.race_bounds.low > 1) {
+    return fmt::format("; the interval of the speedup contains 1, because another final may find "
+                       "another speedup; ranks rest on the races of this final, and in its race "
+                       "the kernel is {}x as fast as {} (99 %: {}-{})",
+                       four_digits(board.race_ratio), leader.speedup_versus,
+                       four_digits(board.race_bounds.low), four_digits(board.race_bounds.high));
+  }
+  return fmt::format("; the interval of the speedup contains 1, so the kernel is not shown to be "
+                     "faster than {}",
+                     leader.speedup_versus);
 }
 
 /// The baseline is a finalist, too. Where its two measurements differ, the machine was busy.
@@ -94,7 +102,7 @@ std::string sure_answer(const BoardSummary& board) {
            "other. A final does that:";
   }
   return "a final at " + minute_text(board.final_at) + " timed the leaders against each other" +
-         tied_text(board, "no race of the final tells them apart") + doubt_text(board.leader) +
+         tied_text(board, "no race of the final tells them apart") + doubt_text(board) +
          noise_text(board);
 }
 
@@ -103,9 +111,9 @@ std::string against_answer(const BoardSummary& board) {
   const std::string other =
       board.alternative.empty()
           ? "no library or framework is timed here"
-          : fmt::format(
-                "{:.2f}x as fast as {}, the fastest library or framework that is timed here",
-                board.versus_alternative, board.alternative);
+          : fmt::format("{} as fast as {}, the fastest library or framework that is timed here",
+                        speedup_text(board.versus_alternative, leader.speedup_bounds),
+                        board.alternative);
   const std::string race = board.final_at.empty() ? "no race" : "no race of the final";
   const std::string tie =
       board.is_tied_with_baseline ? ", but " + race + " tells it from the baseline" : "";
@@ -114,11 +122,10 @@ std::string against_answer(const BoardSummary& board) {
 }
 
 std::string limit_answer(const BoardSummary& board) {
-  constexpr double kPercent = 100;
   return board.of_light > 0
-             ? fmt::format("{:.0f} % of the speed of light at the search shape with the least "
+             ? fmt::format("{} of the speed of light at the search shape with the least "
                            "share; bound: {}",
-                           kPercent * board.of_light, board.bound)
+                           percent_text(board.of_light), board.bound)
              : "not known: " + board.bound;
 }
 
@@ -126,20 +133,19 @@ std::string dollars_answer(const CostToReach& cost) {
   if (cost.calls_without_price == cost.calls) {
     return "price unknown";
   }
-  return fmt::format("{}${:.4f}{}", cost.calls_without_price > 0 ? "at least " : "", cost.dollars,
-                     cost.estimated_dollars > 0
-                         ? fmt::format(" and an estimated ${:.4f} that the provider did not count",
-                                       cost.estimated_dollars)
-                         : "");
+  return (cost.calls_without_price > 0 ? "at least " : "") + dollars_text(cost.dollars) +
+         (cost.estimated_dollars > 0 ? " and an estimated " + dollars_text(cost.estimated_dollars) +
+                                           " that the provider did not count"
+                                     : "");
 }
 
 std::string cost_answer(const BoardSummary& board) {
   const CostToReach& cost = *board.cost;
   return fmt::format(
-      "{}{}, {}, {:.1f} s of the device, in run {} up to this kernel", plural(cost.calls, "call"),
+      "{}{}, {}, {} s of the device, in run {} up to this kernel", plural(cost.calls, "call"),
       cost.calls_from_record > 0 ? fmt::format(" ({} from the record)", cost.calls_from_record)
                                  : "",
-      dollars_answer(cost), cost.device_seconds, board.leader.run_name);
+      dollars_answer(cost), number_text(cost.device_seconds, 1), board.leader.run);
 }
 
 json answers_json(const BoardSummary& board) {
@@ -150,7 +156,7 @@ json answers_json(const BoardSummary& board) {
         {{"question", question}, {"answer", answer}, {"command", value_or_null(command)}});
   };
   add("ship", ship_answer(board));
-  if (board.leader.candidate == 0) {
+  if (board.leader.candidate_id == 0) {
     return answers;
   }
   const bool needs_final = board.final_at.empty() || is_final_noisy(board);
@@ -167,64 +173,34 @@ json answers_json(const BoardSummary& board) {
 }
 
 json cost_json(const CostToReach& cost) {
-  const bool priced = cost.calls_without_price < cost.calls;
-  return {{"calls", cost.calls},
-          {"calls_from_record", cost.calls_from_record},
-          {"calls_without_price", cost.calls_without_price},
-          {"dollars", priced ? json(cost.dollars) : json()},
-          {"estimated_dollars", cost.estimated_dollars},
-          {"device_seconds", cost.device_seconds}};
+  json document = record_json(cost);
+  if (cost.calls_without_price == cost.calls) {
+    document["dollars"] = nullptr;
+  }
+  return document;
 }
 
 } // namespace
 
 json summary_json(const BoardSummary& board) {
-  return {{"task", board.task},
-          {"task_digest", board.task_digest},
-          {"device", board.device},
-          {"device_name", board.device_name},
-          {"evaluator_version", board.evaluator_version},
-          {"leader", board.leader.candidate == 0 ? json() : json(board.leader.candidate)},
-          {"tied", board.tied},
-          {"final_at", value_or_null(board.final_at)},
-          {"of_light", value_or_null(board.of_light)},
-          {"bound", board.bound},
-          {"alternative", value_or_null(board.alternative)},
-          {"versus_alternative", value_or_null(board.versus_alternative)},
-          {"cost", board.cost ? cost_json(*board.cost) : json()},
-          {"final_command", board.final_command},
-          {"export_command", value_or_null(board.export_command)},
-          {"answers", answers_json(board)}};
+  json document = record_json(
+      board, {"leader is_tied_with_baseline baseline_speedup race_ratio race_bounds cost",
+              "final_at of_light alternative versus_alternative export_command"});
+  document["leader"] = board.leader.candidate_id == 0 ? json() : json(board.leader.candidate_id);
+  document["cost"] = board.cost ? cost_json(*board.cost) : json();
+  document["answers"] = answers_json(board);
+  return document;
 }
 
 json left_out_json(const LeftOutKernel& kernel) {
-  const bool known = kernel.speedup_bounds.known();
-  return {{"task", kernel.task},
-          {"task_digest", kernel.task_digest},
-          {"device", kernel.device},
-          {"device_name", kernel.device_name},
-          {"evaluator_version", kernel.evaluator_version},
-          {"candidate_id", kernel.candidate},
-          {"run_id", kernel.run},
-          {"run", kernel.run_name},
-          {"origin", kernel.origin},
-          {"model", value_or_null(kernel.model)},
-          {"author", kernel.author},
-          {"task_note", kernel.task_note},
-          {"digest", kernel.digest},
-          {"parameters", json::parse(kernel.parameters, nullptr, false)},
-          {"speedup", value_or_null(kernel.speedup)},
-          {"speedup_low", known ? json(kernel.speedup_bounds.low) : json()},
-          {"speedup_high", known ? json(kernel.speedup_bounds.high) : json()},
-          {"speedup_versus", kernel.speedup_versus},
-          {"reason", kernel.reason},
-          {"of", kernel.of},
-          {"note", fmt::format("candidate {} by {}{}: {}", kernel.candidate, kernel.author,
-                               kernel.speedup > 0
-                                   ? ", " + times_as_fast(kernel.speedup, kernel.speedup_versus,
-                                                          kernel.speedup_bounds)
-                                   : "",
-                               kernel.reason)}};
+  json document = record_json(kernel, {{}, "model speedup", "parameters"});
+  document["note"] =
+      fmt::format("candidate {} by {}{}: {}", kernel.candidate_id, kernel.author,
+                  kernel.speedup > 0 ? ", " + times_as_fast(kernel.speedup, kernel.speedup_versus,
+                                                            kernel.speedup_bounds)
+                                     : "",
+                  kernel.reason);
+  return document;
 }
 
 } // namespace winnow::store

@@ -7,9 +7,9 @@
 #include "store/author.h"
 #include "store/database.h"
 #include "store/device_seconds.h"
+#include "store/fields.h"
 #include "store/leaderboard_format.h"
-#include "store/revision_note.h"
-#include "store/row_columns.h"
+#include "store/task_notes.h"
 #include "tasks/known_limit.h"
 
 #include <algorithm>
@@ -27,6 +27,16 @@ using BoardRows = std::span<const LeaderboardRow>;
 constexpr const char* kFinalTime =
     "SELECT s.started_at FROM sittings AS s JOIN sitting_rows AS f ON f.sitting_id = s.id "
     "WHERE f.rank IS NOT NULL AND f.kernel = ?1 AND s.device_name = ?2 "
+    "AND s.task_id = (SELECT task_id FROM candidates WHERE id = ?3) "
+    "AND (?4 = '' OR s.run_id = (SELECT id FROM runs WHERE name = ?4)) ORDER BY s.id DESC LIMIT 1";
+
+/// The race of two kernels in the newest final of ?3's board.
+constexpr const char* kFinalRace =
+    "SELECT json_extract(r.value, '$.ratio') AS ratio, "
+    "json_extract(r.value, '$.bounds[0]') AS ratio_low, "
+    "json_extract(r.value, '$.bounds[1]') AS ratio_high FROM sittings AS s "
+    "JOIN sitting_rows AS f ON f.sitting_id = s.id, json_each(f.races) AS r "
+    "WHERE f.kernel = ?1 AND json_extract(r.value, '$.rival') = ?5 AND s.device_name = ?2 "
     "AND s.task_id = (SELECT task_id FROM candidates WHERE id = ?3) "
     "AND (?4 = '' OR s.run_id = (SELECT id FROM runs WHERE name = ?4)) ORDER BY s.id DESC LIMIT 1";
 
@@ -55,12 +65,13 @@ constexpr const char* kFirstJudged =
 
 const std::string kLeftOut =
     "SELECT t.name AS task, t.digest AS task_digest, e.device, e.device_name, e.evaluator_version, "
-    "c.id AS candidate, c.run_id AS run, r.name AS run_name, c.origin, "
+    "c.id AS candidate_id, c.run_id, r.name AS run, c.origin, "
     "coalesce(m.model, '') AS model, " +
     author_sql({"m.model", "c.origin", "c.run_id", "r.name", "k.digest"}) +
     " AS author, k.digest, v.parameters, e.speedup, e.speedup_low, "
-    "e.speedup_high, substr(t.baseline_source, 1, 1) AS begin_of_baseline, count(*) OVER board AS "
-    "total, row_number() OVER (board ORDER BY "
+    "e.speedup_high, " +
+    versus_sql("t", "e.device") +
+    " AS speedup_versus, count(*) OVER board AS \"of\", row_number() OVER (board ORDER BY "
     "coalesce(e.speedup, 0) DESC, c.id) AS place FROM evaluations AS e "
     "JOIN candidates AS c ON c.id = e.candidate_id JOIN runs AS r ON r.id = c.run_id "
     "JOIN tasks AS t ON t.id = c.task_id JOIN variants AS v ON v.id = e.variant_id "
@@ -111,20 +122,21 @@ public:
       return board;
     }
     board.leader = first;
-    for (const LeaderboardRow& row : rows.subspan(1)) {
+    for (const LeaderboardRow& row : rows) {
       const bool is_baseline = row.origin == "baseline";
-      if (row.rank == first.rank) {
-        board.tied.push_back(row.candidate);
+      if (row.rank == first.rank && &row != &first) {
+        board.tied.push_back(row.candidate_id);
         board.is_tied_with_baseline = board.is_tied_with_baseline || is_baseline;
       }
       if (is_baseline && row.flag.empty()) {
         board.baseline_speedup = row.speedup;
+        set_race(board, row);
       }
     }
     board.final_at = first.flag.empty() ? final_time(first) : "";
     board.export_command =
-        fmt::format("winnow export kernel {} {} --store {}", first.candidate,
-                    shell_word(fmt::format("{}-{}", first.task, first.candidate)), store_word());
+        fmt::format("winnow export kernel {} {} --store {}", first.candidate_id,
+                    shell_word(fmt::format("{}-{}", first.task, first.candidate_id)), store_word());
     set_light(board);
     set_alternative(board, standings);
     board.cost = cost(first);
@@ -138,18 +150,13 @@ public:
                                         "ORDER BY task, device, device_name, task_digest, place",
                                         kLeftOut));
     select.bind(query_.run, query_.task, query_.device, most);
-    const RevisionNotes revisions(database_);
+    const TaskNotes notes(database_);
     std::vector<LeftOutKernel> kernels;
     while (select.next()) {
       LeftOutKernel& kernel = kernels.emplace_back();
-      WINNOW_READ_COLUMNS(select, kernel, task, task_digest, device, device_name, evaluator_version,
-                          candidate, run, run_name, origin, model, author, digest);
-      kernel.task_note = revisions.note(kernel.task, kernel.task_digest);
-      kernel.parameters = select.json_text("parameters");
-      kernel.speedup = select.real_or_zero("speedup");
-      kernel.speedup_bounds = read_bounds(select, "speedup");
-      kernel.speedup_versus = tasks::speedup_versus(select.text("begin_of_baseline"));
-      kernel.of = select.integer("total");
+      read_row(select, kernel, {"task_note task_proof reason", {}, "parameters"});
+      kernel.task_note = notes.revision(kernel.task, kernel.task_digest);
+      kernel.task_proof = notes.proof(kernel.task, kernel.task_digest, kernel.device);
       kernel.reason = kernel.speedup > 0 ? kSlowElsewhere : "not timed";
     }
     return kernels;
@@ -168,8 +175,18 @@ private:
 
   std::string final_time(const LeaderboardRow& row) const {
     Query select(database_, kFinalTime);
-    select.bind(row.kernel, row.device_name, row.candidate, query_.run);
+    select.bind(row.kernel, row.device_name, row.candidate_id, query_.run);
     return select.next() ? select.text("started_at") : "";
+  }
+
+  void set_race(BoardSummary& board, const LeaderboardRow& rival) const {
+    Query select(database_, kFinalRace);
+    select.bind(board.leader.kernel, board.device_name, board.leader.candidate_id, query_.run,
+                rival.kernel);
+    if (select.next()) {
+      board.race_ratio = select.real_or_zero("ratio");
+      board.race_bounds = {select.real_or_zero("ratio_low"), select.real_or_zero("ratio_high")};
+    }
   }
 
   void set_light(BoardSummary& board) const {
@@ -178,7 +195,7 @@ private:
       return;
     }
     Query select(database_, kLight);
-    if (select.bind(board.leader.evaluation).next()) {
+    if (select.bind(board.leader.evaluation_id).next()) {
       board.of_light = select.real_or_zero("fraction");
       board.bound = select.text("bound");
     } else {
@@ -206,11 +223,10 @@ private:
     }
     CostToReach cost;
     Query calls(database_, kCalls);
-    calls.bind(row.candidate).next();
-    WINNOW_READ_COLUMNS(calls, cost, calls, calls_from_record, calls_without_price, dollars,
-                        estimated_dollars);
+    calls.bind(row.candidate_id).next();
+    read_row(calls, cost, {"device_seconds"});
     Query judged(database_, kFirstJudged);
-    judged.bind(row.candidate, row.kernel).next();
+    judged.bind(row.candidate_id, row.kernel).next();
     cost.device_seconds = device_seconds(database_, judged.integer("run_id"),
                                          judged.integer("task_id"), judged.integer("evaluation"));
     return cost;

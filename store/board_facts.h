@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/fields.h"
 #include "store/run_store.h"
 
 #include <string>
@@ -18,6 +19,8 @@ struct CostToReach {
   double estimated_dollars = 0; ///< on top: of requests that the provider did not count
   double device_seconds = 0;
 };
+WINNOW_FIELDS(CostToReach, calls, calls_from_record, calls_without_price, dollars,
+              estimated_dollars, device_seconds)
 
 /// What a person asks a board.
 struct BoardSummary {
@@ -29,29 +32,38 @@ struct BoardSummary {
   bool is_tied_with_baseline = false;
   /// Of the baseline's own row in the final: 1 but for noise. 0: it has none.
   double baseline_speedup = 0;
-  double of_light = 0;     ///< least share of the speed of light at a search shape; 0: unknown
-  std::string bound;       ///< what the limit is: "DRAM's peak"; or why it is unknown
-  std::string alternative; ///< the fastest library or framework with its version; empty: none
+  /// The leader's race with that row; ratio 0: none.
+  double race_ratio = 0;
+  tasks::Bounds race_bounds; ///< 99 %
+  double of_light = 0;       ///< least share of the speed of light at a search shape; 0: unknown
+  std::string bound;         ///< what the limit is: "DRAM's peak"; or why it is unknown
+  std::string alternative;   ///< the fastest library or framework with its version; empty: none
   double versus_alternative = 0;   ///< speedup of the leader over `alternative`
   std::optional<CostToReach> cost; ///< nullopt: no model wrote the leader
   std::string final_command;       ///< holds a final of this board
   std::string export_command;      ///< writes the leader as a program; empty: there is no leader
 };
+WINNOW_FIELDS(BoardSummary, task, task_digest, device, device_name, evaluator_version, leader,
+              final_at, tied, is_tied_with_baseline, baseline_speedup, race_ratio, race_bounds,
+              of_light, bound, alternative, versus_alternative, cost, final_command, export_command)
 
 /// A correct kernel that has no place on its board.
 struct LeftOutKernel {
   std::string task, task_digest, device, device_name;
   std::int64_t evaluator_version = 0;
-  RowId candidate = 0, run = 0;
-  std::string run_name, origin, model, author, digest;
-  std::string task_note;  ///< RevisionNotes::note()
-  std::string parameters; ///< a JSON object
-  double speedup = 0;     ///< 0: not timed
+  RowId candidate_id = 0, run_id = 0;
+  std::string run, origin, model, author, digest;
+  std::string task_note, task_proof; ///< TaskNotes
+  std::string parameters;            ///< a JSON object
+  double speedup = 0;                ///< 0: not timed
   tasks::Bounds speedup_bounds;
   std::string speedup_versus = std::string(tasks::kVersusBaseline); ///< tasks::speedup_versus()
   std::string reason;
   std::int64_t of = 0; ///< how many kernels of this task and device are left out
 };
+WINNOW_FIELDS(LeftOutKernel, task, task_digest, device, device_name, evaluator_version,
+              candidate_id, run_id, run, origin, model, author, digest, task_note, task_proof,
+              parameters, speedup, speedup_bounds, speedup_versus, reason, of)
 
 /// What stands beside the rows of boards.
 struct BoardFacts {

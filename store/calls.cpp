@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/json_dump.h"
 #include "base/text.h"
-#include "store/row_columns.h"
+#include "store/fields.h"
 #include "store/run_store_state.h"
 #include "store/task_folders.h"
 #include "tasks/task/baseline.h"
@@ -16,6 +16,10 @@
 
 namespace winnow::store {
 namespace {
+
+using tasks::ModelAnswer;
+
+constexpr FieldRules kAnswer{"text model usage", "request_id"};
 
 using nlohmann::json;
 
@@ -72,7 +76,8 @@ json define_task(const tasks::Task& task) {
             {"nan", task.tolerance.nan_allowed}}},
           {"operations", task.operations.text()},
           {"bytes", task.bytes.text()},
-          {"flags", task.source.flags}};
+          {"flags", task.source.flags},
+          {"cpu_baseline", !task.cpu_baseline.empty()}};
 }
 
 RowId add_prompt(Database& database, const std::string& text, const std::string& digest) {
@@ -191,12 +196,20 @@ std::optional<KnownCall> find_call(const Database& database, RowId run, std::str
 }
 
 ModelCallRow read_call(const Database& database, const Query& query) {
-  ModelCallRow call;
-  WINNOW_READ_COLUMNS(query, call, id, key, endpoint, model, reply, status, error, finish_reason,
-                      prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens, dollars,
-                      seconds, started_at, cache_write_tokens, price, first_token_seconds,
-                      request_id, attempts, repaired, served_from, request_digest);
-  call.request = restore_request(database, query.text("request"));
+  ModelCallRow call{{},
+                    query.integer("id"),
+                    query.text("key"),
+                    query.text("endpoint"),
+                    restore_request(database, query.text("request")),
+                    query.text("status"),
+                    query.text("error"),
+                    query.text("price"),
+                    query.text("started_at"),
+                    query.text("request_digest")};
+  call.text = query.text("reply");
+  call.model = query.text("model");
+  read_row<ModelAnswer>(query, call, kAnswer);
+  read_row(query, call.usage);
   return call;
 }
 
@@ -208,12 +221,9 @@ std::vector<ModelCallRow> read_calls(const Database& database, const char* which
   Query query(
       database,
       fmt::format("SELECT id, key, endpoint, coalesce(answering_model, model) AS model, request, "
-                  "reply, status, error, finish_reason, prompt_tokens, cached_tokens, "
-                  "completion_tokens, reasoning_tokens, dollars, seconds, started_at, "
-                  "cache_write_tokens, price, first_token_seconds, request_id, "
-                  "coalesce(attempts, 1) AS attempts, repaired, served_from, request_digest "
+                  "reply, status, error, price, started_at, request_digest, {}, {} "
                   "FROM model_calls WHERE {}",
-                  which));
+                  columns<ModelAnswer>(kAnswer), columns<tasks::Usage>(), which));
   query.bind(values...);
   while (query.next()) {
     calls.push_back(read_call(database, query));
@@ -253,7 +263,9 @@ RowId RunStore::add_task(const tasks::Task& task) {
   return database.write([&] {
     Query(database, "INSERT INTO tasks (digest, name, category, title, description, definition, "
                     "reference_source, baseline_source, python_source, created_at) "
-                    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")
+                    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name, digest) DO UPDATE "
+                    "SET definition = excluded.definition "
+                    "WHERE definition <> excluded.definition") // an earlier version says less
         .bind(task.digest, task.name, task.category, task.title, task.description,
               json_line(define_task(task)), task.reference, tasks::task_texts(task).baseline,
               task.reference_python, utc_now())
@@ -341,19 +353,15 @@ void RunStore::finish_call(RowId call, const ModelCallRow& outcome) {
     if (known.text("status") != "pending") {
       return;
     }
-    Query(
-        database,
-        "UPDATE model_calls SET status = ?, reply = ?, error = ?, finish_reason = ?, "
-        "answering_model = nullif(?, ''), prompt_tokens = ?, cached_tokens = ?, "
-        "completion_tokens = ?, reasoning_tokens = ?, cache_write_tokens = ?, dollars = ?, "
-        "price = nullif(?, ''), seconds = ?, first_token_seconds = ?, request_id = nullif(?, ''), "
-        "attempts = ?, repaired = ?, served_from = ?, finished_at = ? WHERE id = ?")
-        .bind(outcome.status, outcome.reply, outcome.error, outcome.finish_reason, outcome.model,
-              outcome.prompt_tokens, outcome.cached_tokens, outcome.completion_tokens,
-              outcome.reasoning_tokens, outcome.cache_write_tokens, outcome.dollars, outcome.price,
-              outcome.seconds, outcome.first_token_seconds, outcome.request_id, outcome.attempts,
-              outcome.repaired, outcome.served_from, utc_now(), call)
-        .run();
+    Query update(database, fmt::format("UPDATE model_calls SET status = ?2, reply = ?3, error = "
+                                       "?4, price = nullif(?5, ''), answering_model = "
+                                       "nullif(?6, ''), finished_at = ?7, {}, {} WHERE id = ?1",
+                                       assigned(field_names<ModelAnswer>(kAnswer)),
+                                       assigned(field_names<tasks::Usage>())));
+    update.bind(call, outcome.status, outcome.text, outcome.error, outcome.price, outcome.model,
+                utc_now());
+    bind_fields<ModelAnswer>(update, outcome, kAnswer);
+    bind_fields(update, outcome.usage).run();
   });
 }
 
@@ -394,16 +402,8 @@ std::optional<ModelCallRow> RunStore::find_reply(RowId call) const {
 RunCosts RunStore::run_costs(RowId run) const {
   Database& database = state_->database;
   return database.read([&] {
-    Query query(database, "SELECT calls, calls_from_record, prompt_tokens, completion_tokens, "
-                          "dollars, calls_without_price, unconfirmed_sendings, unconfirmed_tokens, "
-                          "unconfirmed_dollars FROM run_overview WHERE run_id = ?");
-    RunCosts costs;
-    if (query.bind(run).next()) {
-      WINNOW_READ_COLUMNS(query, costs, calls, calls_from_record, prompt_tokens, completion_tokens,
-                          dollars, calls_without_price, unconfirmed_sendings, unconfirmed_tokens,
-                          unconfirmed_dollars);
-    }
-    return costs;
+    Query query(database, "SELECT " + columns<RunCosts>() + " FROM run_overview WHERE run_id = ?");
+    return query.bind(run).next() ? row_of<RunCosts>(query) : RunCosts();
   });
 }
 

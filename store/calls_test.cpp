@@ -27,9 +27,9 @@ json request(const std::string& text) {
 ModelCallRow reply(const std::string& text, std::optional<double> dollars = 0.5) {
   ModelCallRow row;
   row.status = "ok";
-  row.reply = text;
-  row.prompt_tokens = 100;
-  row.completion_tokens = 20;
+  row.text = text;
+  row.usage.prompt_tokens = 100;
+  row.usage.completion_tokens = 20;
   row.dollars = dollars;
   return row;
 }
@@ -62,7 +62,7 @@ TEST(ModelCalls, TheDigestIsThatOfTheWholeRequest) {
 TEST(ModelCalls, AreGivenBackWithAllThatIsKnown) {
   TestStore t;
   ModelCallRow given = reply("text");
-  given.cache_write_tokens = 30;
+  given.usage.cache_write_tokens = 30;
   given.price = R"({"input":1.0,"source":"a page"})";
   given.first_token_seconds = 0.25;
   given.request_id = "req_1";
@@ -73,7 +73,7 @@ TEST(ModelCalls, AreGivenBackWithAllThatIsKnown) {
                       reply("other"));
   const auto calls = t.store.finished_calls(t.run);
   ASSERT_EQ(calls.size(), 2U);
-  EXPECT_EQ(calls[0].cache_write_tokens, 30);
+  EXPECT_EQ(calls[0].usage.cache_write_tokens, 30);
   EXPECT_EQ(calls[0].price, given.price);
   EXPECT_EQ(calls[0].first_token_seconds, 0.25);
   EXPECT_EQ(calls[0].request_id, "req_1");
@@ -148,8 +148,7 @@ TEST(ModelCalls, EachCandidateKnowsWhatItsReplyCost) {
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0].dollars, 0.5);
   EXPECT_EQ(rows[1].dollars, std::nullopt) << "nobody was paid for the baseline";
-  EXPECT_THAT(format_leaderboard(rows, Format::Table), HasSubstr("$0.5000"));
-  const json all = json::parse(export_run(t.store, {}, Format::Json));
+  const json all = export_document(t.store, {});
   EXPECT_EQ(all["runs"][0]["dollars"], 0.5);
   EXPECT_EQ(all["candidates"][0]["dollars"], 0.5);
   EXPECT_TRUE(all["candidates"][1]["dollars"].is_null());
@@ -178,9 +177,9 @@ TEST(ModelCalls, IdenticalRequestsGetOneRecordedReplyEach) {
   const RowId c = t.store.begin_call(t.second, t.task, "c", "chat", "m", request("x"));
   const RowId d = t.store.begin_call(t.second, t.task, "d", "chat", "m", request("never seen"));
   ASSERT_TRUE(t.store.find_reply(b));
-  EXPECT_EQ(t.store.find_reply(b)->reply, "second") << "whoever asks first";
+  EXPECT_EQ(t.store.find_reply(b)->text, "second") << "whoever asks first";
   ASSERT_TRUE(t.store.find_reply(a));
-  EXPECT_EQ(t.store.find_reply(a)->reply, "first");
+  EXPECT_EQ(t.store.find_reply(a)->text, "first");
   EXPECT_FALSE(t.store.find_reply(c)) << "a third sample is paid for";
   EXPECT_FALSE(t.store.find_reply(d));
 }

@@ -2,15 +2,16 @@
 #include "store/candidate_record.h"
 
 #include "base/json_dump.h"
-#include "store/json_table.h"
-#include "store/revision_note.h"
-#include "store/row_columns.h"
+#include "store/fields.h"
 #include "store/run_store_state.h"
+#include "store/task_notes.h"
 
 #include <nlohmann/json.hpp>
 
 namespace winnow::store {
 namespace {
+
+constexpr FieldRules kNotOfAPlace{"kernel verdict detail times races"};
 
 void read_facts(const Database& database, CandidateRecord& record) {
   Query query(database, "SELECT c.run_id, r.name AS run, t.digest AS task_digest, k.lines, "
@@ -25,7 +26,11 @@ void read_facts(const Database& database, CandidateRecord& record) {
   record.run = query.integer("run_id");
   record.run_name = query.text("run");
   record.task_digest = query.text("task_digest");
-  record.task_note = RevisionNotes(database).note(record.state.row.task, record.task_digest);
+  const TaskNotes notes(database);
+  record.task_note = notes.revision(record.state.row.task, record.task_digest);
+  record.task_proof = record.state.best ? notes.proof(record.state.row.task, record.task_digest,
+                                                      record.state.best->device)
+                                        : "";
   record.lines = query.integer("lines");
   if (const auto facts = nlohmann::json::parse(query.text("device_facts"), nullptr, false);
       facts.is_object()) {
@@ -69,29 +74,27 @@ std::vector<CallMessage> messages_of(const Database& database, RowId candidate) 
   Query query(database, "SELECT p.role, p.text FROM candidates AS c "
                         "JOIN call_messages AS p ON p.call_id = c.call_id WHERE c.id = ? "
                         "ORDER BY p.position");
-  query.bind(candidate);
-  std::vector<CallMessage> messages;
-  while (query.next()) {
-    messages.push_back({query.text("role"), query.text("text")});
-  }
-  return messages;
+  return rows_of<CallMessage>(query.bind(candidate));
 }
 
-std::optional<FinalStanding> final_of(const Database& database, RowId candidate) {
-  Query query(database, "SELECT f.rank, f.speedup, f.speedup_low, f.speedup_high, f.score_ns, "
-                        "f.held_out_speedup FROM evaluations AS e "
-                        "JOIN finalists AS f ON f.evaluation_id = e.id "
-                        "JOIN leaderboard_groups AS g ON g.id = f.group_id "
-                        "WHERE e.candidate_id = ? AND e.ordinal = 0 AND g.run_id IS NULL");
-  if (!query.bind(candidate).next()) {
-    return std::nullopt;
-  }
-  return FinalStanding{query.integer("rank"), query.real_or_zero("speedup"),
-                       read_bounds(query, "speedup"), query.real_or_zero("score_ns"),
-                       query.real_or_zero("held_out_speedup")};
+std::optional<tasks::SittingRow> final_of(const Database& database, RowId candidate) {
+  Query query(database, "SELECT " + columns<tasks::SittingRow>(kNotOfAPlace, "f.") +
+                            " FROM evaluations AS e "
+                            "JOIN finalists AS f ON f.evaluation_id = e.id "
+                            "JOIN leaderboard_groups AS g ON g.id = f.group_id "
+                            "WHERE e.candidate_id = ? AND e.ordinal = 0 AND g.run_id IS NULL");
+  return query.bind(candidate).next()
+             ? std::optional(row_of<tasks::SittingRow>(query, kNotOfAPlace))
+             : std::nullopt;
 }
 
 } // namespace
+
+void put_versus(nlohmann::json& document, std::string_view versus) {
+  if (versus != tasks::kVersusBaseline) {
+    document["speedup_versus"] = versus;
+  }
+}
 
 nlohmann::json evaluation_document(const CandidateState& state) {
   if (!state.best) {

@@ -23,9 +23,9 @@ TEST_F(CandidateRecords, HaveTheCallAndTheDecisionBehindACandidate) {
         {{{"role", "system"}, {"content", "rules"}}, {{"role", "user"}, {"content", "do"}}}}});
   ModelCallRow outcome;
   outcome.status = "ok";
-  outcome.reply = "here is b";
-  outcome.prompt_tokens = 7;
-  outcome.completion_tokens = 5;
+  outcome.text = "here is b";
+  outcome.usage.prompt_tokens = 7;
+  outcome.usage.completion_tokens = 5;
   store.finish_call(call, outcome);
   const auto decide = [&](const char* key, const char* op) {
     store.append_search_log(

@@ -5,6 +5,7 @@
 #include "store/author.h"
 #include "store/candidate_without_samples.h"
 #include "store/evaluation_rows.h"
+#include "store/fields.h"
 #include "store/run_store_state.h"
 
 #include <algorithm>
@@ -16,7 +17,9 @@ namespace {
 
 const std::string kSelectCandidates =
     "SELECT c.id, t.name AS task, c.call_key, c.parent_id, c.origin, k.text, k.digest, "
-    "c.created_at, substr(t.baseline_source, 1, 1) AS begin_of_baseline, m.model, CASE WHEN "
+    "c.created_at, " +
+    versus_sql("t", "(SELECT device FROM evaluations WHERE candidate_id = c.id AND ordinal = 0)") +
+    " AS speedup_versus, m.model, CASE WHEN "
     "m.served_from IS NULL THEN m.dollars ELSE 0.0 END AS dollars, " +
     author_sql({"m.model", "c.origin", "c.run_id", "r.name", "k.digest"}) +
     " AS author FROM candidates AS c JOIN runs AS r ON r.id = c.run_id JOIN tasks AS t ON t.id = "
@@ -25,20 +28,7 @@ const std::string kSelectCandidates =
     "LEFT JOIN model_calls AS m ON m.id = c.call_id ";
 
 CandidateRow read_candidate(const Query& query) {
-  CandidateRow row;
-  row.id = query.integer("id");
-  row.task = query.text("task");
-  row.call_key = query.text("call_key");
-  row.parent_id = query.integer("parent_id");
-  row.origin = query.text("origin");
-  row.text = query.text("text");
-  row.digest = query.text("digest");
-  row.created_at = query.text("created_at");
-  row.model = query.text("model");
-  row.author = query.text("author");
-  row.dollars = query.optional_real("dollars");
-  row.speedup_versus = tasks::speedup_versus(query.text("begin_of_baseline"));
-  return row;
+  return row_of<CandidateRow>(query, {"other_parents"});
 }
 
 std::int64_t count_lines(std::string_view text) {

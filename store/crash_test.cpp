@@ -44,7 +44,7 @@ constexpr int kKills = 10;
     written();
     ModelCallRow outcome;
     outcome.status = "ok";
-    outcome.reply = key;
+    outcome.text = key;
     store.finish_call(call, outcome);
     written();
     CandidateRow row;

@@ -240,8 +240,8 @@ void Database::configure_for_writing(const OpenOptions& options) {
   }
   connection_->exec("PRAGMA synchronous = FULL");
   connection_->exec("PRAGMA foreign_keys = ON");
-  // 64 MiB: a large store's index pages, which each evaluation touches at random places.
-  connection_->exec("PRAGMA cache_size = -65536");
+  // 8 MiB, which fill in the first minutes of a long run: the system has the file's pages, too.
+  connection_->exec("PRAGMA cache_size = -8192");
   if (options.max_pages > 0) {
     connection_->exec("PRAGMA max_page_count = " + std::to_string(options.max_pages));
   }
@@ -409,6 +409,20 @@ std::string Query::json_text(std::string_view column) const {
 }
 bool Query::is_null(std::string_view column) const {
   return value_of(column).isNull();
+}
+Query::Kind Query::kind(std::string_view column) const {
+  const SQLite::Column value = value_of(column);
+  return value.isNull()      ? Kind::Null
+         : value.isInteger() ? Kind::Integer
+         : value.isFloat()   ? Kind::Real
+                             : Kind::Text;
+}
+std::vector<std::string> Query::columns() const {
+  std::vector<std::string> names;
+  for (int i = 0; i < statement_->getColumnCount(); ++i) {
+    names.emplace_back(statement_->getColumnName(i));
+  }
+  return names;
 }
 
 } // namespace winnow::store

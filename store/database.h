@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace SQLite {
 class Column;
@@ -102,8 +103,12 @@ public:
   /// one that is not finite), text, and optionals of them (nullopt is NULL).
   template <typename... Values> Query& bind(const Values&... values) {
     reset();
-    int index = 0;
-    (bind_one(++index, values), ...);
+    bound_ = 0;
+    return also(values...);
+  }
+  /// Binds further values, after those of bind().
+  template <typename... Values> Query& also(const Values&... values) {
+    (bind_one(++bound_, values), ...);
     return *this;
   }
   bool next(); ///< steps; false after the last row
@@ -130,6 +135,9 @@ public:
   /// For callers that parse it outside of a transaction. Throws for damaged JSON; empty for NULL.
   std::string json_text(std::string_view column) const;
   bool is_null(std::string_view column) const;
+  enum class Kind : std::uint8_t { Null, Integer, Real, Text };
+  Kind kind(std::string_view column) const; ///< of the value in the current row
+  std::vector<std::string> columns() const; ///< their names, in order
 
 private:
   SQLite::Column value_of(std::string_view column) const;
@@ -143,6 +151,7 @@ private:
   void bind_one(int index, const char* value) { bind_one(index, std::string_view(value)); }
   void bind_one(int index, const std::string& value) { bind_one(index, std::string_view(value)); }
   void bind_null(int index);
+  void bind_one(int index, std::nullopt_t /*null*/) { bind_null(index); }
   template <typename Value> void bind_one(int index, const std::optional<Value>& value) {
     if (value) {
       bind_one(index, *value);
@@ -154,6 +163,7 @@ private:
   const Database& database_;
   std::unique_ptr<Database::Prepared> prepared_;
   SQLite::Statement* statement_; ///< of prepared_
+  int bound_ = 0;                ///< the values of this execution
 };
 
 } // namespace winnow::store

@@ -8,10 +8,12 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sqlite3.h>
 
 namespace winnow::store {
 namespace {
@@ -204,6 +206,19 @@ TEST(StoreFiles, AreReadableForTheirOwnerOnly) {
               std::filesystem::perms(0600))
         << suffix;
   }
+}
+
+TEST_F(QueryTest, HoldsFewOfTheStoresPagesInMemory) {
+  constexpr int kRows = 4000;
+  constexpr std::int64_t kMost = 12 << 20; // the cache has 8 MiB
+  const std::int64_t before = sqlite3_memory_used();
+  database.write([&] {
+    Query insert(database, "INSERT INTO kernel_files (digest, text, lines) VALUES (?, ?, 1)");
+    for (int i = 0; i < kRows; ++i) {
+      insert.bind(std::to_string(i), std::string(8000, 'x')).run();
+    }
+  });
+  EXPECT_LT(sqlite3_memory_used() - before, kMost);
 }
 
 TEST_F(QueryTest, SecretsNeverEnterTheStore) {

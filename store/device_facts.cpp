@@ -1,6 +1,6 @@
 // The RunStore methods for facts that belong to a device and to no run: ceilings, and asked races.
 #include "base/error.h"
-#include "store/row_columns.h"
+#include "store/fields.h"
 #include "store/run_store_state.h"
 
 namespace winnow::store {
@@ -8,26 +8,16 @@ namespace winnow::store {
 void RunStore::add_ceilings(const StoredCeilings& ceilings) {
   Database& database = state_->database;
   database.write([&] {
-    Query(database, "INSERT INTO ceilings (device_name, uuid, driver, content, measured_at) "
-                    "VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")
-        .bind(ceilings.device_name, ceilings.uuid, ceilings.driver, ceilings.content,
-              ceilings.measured_at)
-        .run();
+    Query insert(database, insert_into<StoredCeilings>("ceilings", "") + " ON CONFLICT DO NOTHING");
+    bind_fields(insert.bind(), ceilings).run();
   });
 }
 
 std::vector<StoredCeilings> RunStore::ceilings() const {
   Database& database = state_->database;
   return database.read([&] {
-    std::vector<StoredCeilings> rows;
-    Query query(database, "SELECT device_name, uuid, driver, content, measured_at FROM ceilings "
-                          "ORDER BY id");
-    while (query.next()) {
-      StoredCeilings& row = rows.emplace_back();
-      WINNOW_READ_COLUMNS(query, row, device_name, uuid, driver, measured_at);
-      row.content = query.json_text("content");
-    }
-    return rows;
+    Query query(database, "SELECT " + columns<StoredCeilings>() + " FROM ceilings ORDER BY id");
+    return rows_of<StoredCeilings>(query, {.json_text = "content"});
   });
 }
 

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "store/board/board.h"
 #include "store/export.h"
+#include "store/leaderboard_format.h"
 #include "store/test_store.h"
 #include "tests/support/json_page.h"
 
@@ -123,13 +124,12 @@ TEST(JsonDocumentation, ListsEveryFieldOfBoardsAndExports) {
   t.store.add_sitting(t.run, t.task, sitting);
   const test::JsonPage json_page(WINNOW_SOURCE_DIR);
   const auto rows = t.store.leaderboard({});
-  const auto board =
-      nlohmann::json::parse(format_leaderboard(rows, Format::Json, board_facts(t.store, {}, rows)));
+  const nlohmann::json board = leaderboard_json(rows, board_facts(t.store, {}, rows));
   EXPECT_EQ(board["gpu_spreads"].size(), 1U);
   EXPECT_FALSE(board["summaries"][0]["cost"].is_null());
   EXPECT_EQ(board["not_ranked"].size(), 1U);
   EXPECT_THAT(json_page.missing(board), ::testing::IsEmpty());
-  const auto exported = nlohmann::json::parse(export_run(t.store, {}, Format::Json));
+  const nlohmann::json exported = export_document(t.store, {});
   EXPECT_EQ(exported["sittings"].size(), 1U);
   EXPECT_FALSE(exported["baselines"].empty());
   EXPECT_THAT(json_page.missing(exported), ::testing::IsEmpty());
@@ -146,6 +146,23 @@ TEST(JsonDocumentation, AFieldThatIsNotListedIsFound) {
   const test::JsonPage json_page(WINNOW_SOURCE_DIR);
   EXPECT_THAT(json_page.missing({{"schema", "winnow.leaderboard"}, {"rows", {{{"taks", 1}}}}}),
               ::testing::ElementsAre("rows[].taks"));
+}
+
+TEST(JsonDocumentation, AFieldOfAnotherTypeIsFound) {
+  const test::JsonPage json_page(WINNOW_SOURCE_DIR);
+  const nlohmann::json row{{"task", nullptr}, {"rank", 1.5}, {"tied", true}, {"shapes", {1}}};
+  EXPECT_THAT(json_page.missing({{"schema", "winnow.leaderboard"}, {"rows", {row}}}),
+              ::testing::ElementsAre("rows[].rank: number", "rows[].shapes[]: number",
+                                     "rows[].task: null"));
+}
+
+TEST(JsonDocumentation, AllowsNullWhereNothingIsKnown) {
+  LeaderboardRow row;
+  LeftOutKernel left_out;
+  row.parameters = left_out.parameters = "{}";
+  const nlohmann::json board =
+      leaderboard_json({row}, {{BaselineStanding{}}, {GpuSpread{}}, {BoardSummary{}}, {left_out}});
+  EXPECT_THAT(test::JsonPage(WINNOW_SOURCE_DIR).missing(board), ::testing::IsEmpty());
 }
 
 TEST(StoreSchema, EveryViewCanBeRead) {

@@ -11,11 +11,6 @@ namespace winnow::store {
 
 class Database;
 
-/// Converts times to a JSON array and back. Values that JSON lacks become the strings "nan", "inf",
-/// "-inf".
-std::string encode_samples(const std::vector<double>& samples);
-std::vector<double> decode_samples(const std::string& text);
-
 /// Writes one evaluation with its variant, build, cases, samples and profile (valid JSON). Returns
 /// its row. `request`, `turns`: see RunStore; empty and 0: none. Call inside write().
 RowId insert_evaluation(Database& database, RowId candidate, std::int64_t ordinal,

@@ -1,9 +1,8 @@
 #include "store/export.h"
 
 #include "base/json_dump.h"
-#include "store/board_text.h"
 #include "store/candidate_record.h"
-#include "store/json_table.h"
+#include "store/fields.h"
 #include "store/leaderboard_format.h"
 
 #include <algorithm>
@@ -17,29 +16,12 @@ namespace {
 
 using nlohmann::json;
 
-json text_or_null(const std::string& text) {
-  return text.empty() ? json(nullptr) : json(text);
-}
-
-json number_or_null(const std::optional<double>& number) {
-  return number ? json(*number) : json(nullptr);
-}
-
 json run_json(const RunRow& run, const RunCosts& costs) {
-  return {{"run_id", run.id},
-          {"run", run.name},
-          {"status", run.status},
-          {"started_at", run.started_at},
-          {"finished_at", text_or_null(run.finished_at)},
-          {"calls", costs.calls},
-          {"calls_from_record", costs.calls_from_record},
-          {"prompt_tokens", costs.prompt_tokens},
-          {"completion_tokens", costs.completion_tokens},
-          {"dollars", number_or_null(costs.dollars)},
-          {"calls_without_price", costs.calls_without_price},
-          {"unconfirmed_sendings", costs.unconfirmed_sendings},
-          {"unconfirmed_tokens", costs.unconfirmed_tokens},
-          {"unconfirmed_dollars", costs.unconfirmed_dollars}};
+  json document = record_json(run, {"id name config", "finished_at"});
+  document["run_id"] = run.id;
+  document["run"] = run.name;
+  document.update(record_json(costs));
+  return document;
 }
 
 /// False if the reply contained no kernel file. Then the stored text is the reply, which is never
@@ -52,12 +34,12 @@ bool has_kernel_file(const CandidateState& state) {
 /// The numbers of the candidate's row on the board. After a final they are not those of the
 /// evaluation.
 json board_json(const LeaderboardRow& place) {
-  const tasks::Bounds& bounds = place.speedup_bounds;
-  return {{"speedup", place.speedup},
-          {"speedup_low", bounds.known() ? json(bounds.low) : json(nullptr)},
-          {"speedup_high", bounds.known() ? json(bounds.high) : json(nullptr)},
-          {"score_ns", place.score_ns},
-          {"flag", place.flag}};
+  const json row = leaderboard_json({place}, {})["rows"][0];
+  json document;
+  for (const char* name : {"speedup", "speedup_low", "speedup_high", "score_ns", "flag"}) {
+    document[name] = row.at(name);
+  }
+  return document;
 }
 
 /// `place`: the candidate's row on the board; nullptr if it has none.
@@ -65,75 +47,45 @@ json candidate_json(const RunRow& run, const CandidateState& state, const Leader
   const CandidateRow& row = state.row;
   const std::optional<tasks::Evaluation>& found = state.best;
   const bool ranked = place != nullptr && place->rank > 0;
-  return {{"candidate_id", row.id},
-          {"run_id", run.id},
-          {"run", run.name},
-          {"task", row.task},
-          {"origin", row.origin},
-          {"model", text_or_null(row.model)},
-          {"author", row.author},
-          {"call_key", text_or_null(row.call_key)},
-          {"parent_id", row.parent_id == 0 ? json(nullptr) : json(row.parent_id)},
-          {"created_at", row.created_at},
-          {"digest", row.digest},
-          {"dollars", number_or_null(row.dollars)},
-          {"verdict", to_string(found ? found->verdict : tasks::Verdict::NotJudged)},
-          {"rank", ranked ? json(place->rank) : json(nullptr)},
-          {"tied", ranked ? json(place->is_tied) : json(nullptr)},
-          {"unranked", place != nullptr ? place->unranked : ""},
-          {"board", place != nullptr ? board_json(*place) : json(nullptr)},
-          {"kernel_file", has_kernel_file(state) ? json(row.text) : json(nullptr)},
-          {"evaluated_at", found ? json(found->started_at) : json(nullptr)},
-          {"evaluation", evaluation_document(state)}};
+  json document =
+      record_json(row, {"id other_parents text speedup_versus", "call_key parent_id model"});
+  document.update({{"candidate_id", row.id},
+                   {"run_id", run.id},
+                   {"run", run.name},
+                   {"verdict", to_string(found ? found->verdict : tasks::Verdict::NotJudged)},
+                   {"rank", ranked ? json(place->rank) : json(nullptr)},
+                   {"tied", ranked ? json(place->tied) : json(nullptr)},
+                   {"unranked", place != nullptr ? place->unranked : ""},
+                   {"board", place != nullptr ? board_json(*place) : json(nullptr)},
+                   {"kernel_file", has_kernel_file(state) ? json(row.text) : json(nullptr)},
+                   {"evaluated_at", found ? json(found->started_at) : json(nullptr)},
+                   {"evaluation", evaluation_document(state)}});
+  return document;
 }
 
 json sitting_row_json(const tasks::SittingRow& row) {
-  const bool placed = row.rank > 0;
-  const auto measured = [&](double number) { return placed ? json(number) : json(nullptr); };
-  return {{"kernel", row.kernel},
-          {"verdict", to_string(row.verdict)},
-          {"detail", row.detail},
-          {"rank", placed ? json(row.rank) : json(nullptr)},
-          {"speedup", measured(row.speedup)},
-          {"speedup_low", measured(row.speedup_bounds.low)},
-          {"speedup_high", measured(row.speedup_bounds.high)},
-          {"held_out_speedup", measured(row.held_out_speedup)},
-          {"score_ns", measured(row.score_ns)},
-          {"races", row.races}};
+  json document = record_json(row, {"times speedup_bounds"});
+  document["speedup_low"] = row.speedup_bounds.low; // 0: not known
+  document["speedup_high"] = row.speedup_bounds.high;
+  if (row.rank == 0) {
+    for (const char* name :
+         {"rank", "speedup", "speedup_low", "speedup_high", "held_out_speedup", "score_ns"}) {
+      document[name] = nullptr;
+    }
+  }
+  return document;
 }
 
 json sitting_json(const StoredSitting& sitting) {
-  json rows = json::array();
+  json document = record_json(sitting.result, {"rows widening", "device_uuid driver worker"});
+  document["sitting_id"] = sitting.id;
+  document["run_id"] = sitting.run ? json(*sitting.run) : json(nullptr);
+  document["task"] = sitting.task;
+  document["rows"] = json::array();
   for (const tasks::SittingRow& row : sitting.result.rows) {
-    rows.push_back(sitting_row_json(row));
+    document["rows"].push_back(sitting_row_json(row));
   }
-  return {{"sitting_id", sitting.id},
-          {"run_id", sitting.run ? json(*sitting.run) : json(nullptr)},
-          {"task", sitting.task},
-          {"device", sitting.result.device},
-          {"device_name", sitting.result.device_name},
-          {"device_uuid", text_or_null(sitting.result.device_uuid)},
-          {"driver", text_or_null(sitting.result.driver)},
-          {"worker", text_or_null(sitting.result.worker)},
-          {"evaluator_version", sitting.result.evaluator_version},
-          {"seed", std::to_string(sitting.result.seed)},
-          {"rounds", sitting.result.rounds},
-          {"baseline_spread", sitting.result.baseline_spread},
-          {"started_at", sitting.result.started_at},
-          {"seconds", sitting.result.seconds},
-          {"rows", rows}};
-}
-
-json verdicts_json(const std::vector<VerdictCount>& counts) {
-  json list = json::array();
-  for (const VerdictCount& count : counts) {
-    list.push_back({{"run", count.run},
-                    {"task", count.task},
-                    {"device", text_or_null(count.device)},
-                    {"verdict", count.verdict},
-                    {"candidates", count.candidates}});
-  }
-  return list;
+  return document;
 }
 
 bool asked_for(const CandidateState& state, const LeaderboardQuery& query) {
@@ -148,7 +100,7 @@ void add_runs(const RunStore& store, LeaderboardQuery query, json& document) {
   query.top = 0;
   std::map<RowId, LeaderboardRow> places;
   for (LeaderboardRow& row : store.leaderboard(query)) {
-    places.emplace(row.candidate, std::move(row));
+    places.emplace(row.candidate_id, std::move(row));
   }
   for (const RunRow& run : store.runs()) {
     if (!query.run.empty() && query.run != run.name) {
@@ -177,7 +129,8 @@ void add_sittings(const RunStore& store, const LeaderboardQuery& query, json& do
   }
 }
 
-/// The document of an export. All of it may leave the machine.
+} // namespace
+
 json export_document(const RunStore& store, const LeaderboardQuery& query) {
   const std::vector<LeaderboardRow> rows = store.leaderboard(query);
   json board = leaderboard_json(rows, board_facts(store, query, rows));
@@ -189,52 +142,12 @@ json export_document(const RunStore& store, const LeaderboardQuery& query) {
                 {"gpu_spreads", std::move(board["gpu_spreads"])},
                 {"summaries", std::move(board["summaries"])},
                 {"not_ranked", std::move(board["not_ranked"])},
-                {"verdict_counts", verdicts_json(store.verdict_counts(query))},
+                {"verdict_counts", records_json(store.verdict_counts(query), {{}, "device"})},
                 {"candidates", json::array()},
                 {"sittings", json::array()}};
   add_runs(store, query, document);
   add_sittings(store, query, document);
   return document;
-}
-
-/// One row per candidate, with its kernel file in the last column. A further column says what
-/// speedups are against, unless all are against baseline.cu.
-std::string export_csv(const json& document) {
-  json rows = json::array();
-  bool names_versus = false;
-  for (const json& candidate : document.at("candidates")) {
-    json row = candidate.at("evaluation").is_null() ? json::object() : candidate.at("evaluation");
-    for (const char* name : {"speedup", "score_ns"}) {
-      row[name] = row.value(name, json()) == 0 ? json() : row.value(name, json());
-    }
-    row.update(candidate);
-    if (const json& board = candidate.at("board"); !board.is_null()) {
-      row.update(board); // a rank stands beside the numbers of its row on the board
-    } else if (!row["speedup"].is_null()) {
-      row["flag"] = "not on the board";
-    }
-    names_versus = names_versus || row.contains("speedup_versus");
-    if (!candidate.at("evaluation").is_null()) {
-      row["speedup_versus"] = versus_at(row);
-    }
-    rows.push_back(std::move(row));
-  }
-  return csv_text(
-      rows,
-      fmt::format("run_id run task candidate_id parent_id origin model verdict stage rank tied "
-                  "unranked flag speedup speedup_low speedup_high {}score_ns parameters "
-                  "device device_name isolation evaluator_version seed evaluated_at digest "
-                  "dollars detail kernel_file device_uuid driver worker",
-                  names_versus ? "speedup_versus " : ""));
-}
-
-} // namespace
-
-std::string export_run(const RunStore& store, const LeaderboardQuery& query, Format format) {
-  const json document = export_document(store, query);
-  return format == Format::Json  ? json_document(document)
-         : format == Format::Csv ? export_csv(document)
-                                 : export_markdown(document);
 }
 
 } // namespace winnow::store

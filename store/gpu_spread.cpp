@@ -1,5 +1,6 @@
 #include "store/gpu_spread.h"
 
+#include "base/text/number_text.h"
 #include "store/leaderboard_format.h"
 #include "store/run_store_state.h"
 #include "tasks/result/evaluation.h"
@@ -101,12 +102,13 @@ GpuSpread spread_of(const std::vector<BaselineTime>& times) {
 std::string to_string(const GpuSpread& spread) {
   const std::string repeated =
       spread.evaluations > spread.gpus
-          ? fmt::format("repeated on one GPU the time varies by {:.2f} %", kPercent * spread.within)
+          ? fmt::format("repeated on one GPU the time varies by {} %",
+                        number_text(kPercent * spread.within))
           : "a part of this may be noise, because no GPU has two evaluations";
-  return fmt::format("GPUs of this model differ by up to {:.2f} % in the time of {} ({} GPUs, {} "
+  return fmt::format("GPUs of this model differ by up to {} % in the time of {} ({} GPUs, {} "
                      "evaluations; {})",
-                     kPercent * spread.between, spread.time_versus, spread.gpus, spread.evaluations,
-                     repeated);
+                     number_text(kPercent * spread.between), spread.time_versus, spread.gpus,
+                     spread.evaluations, repeated);
 }
 
 std::vector<GpuSpread> RunStore::gpu_spreads(const std::vector<LeaderboardRow>& rows) const {

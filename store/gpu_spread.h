@@ -1,5 +1,7 @@
 #pragma once
 
+#include "base/fields.h"
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -26,6 +28,8 @@ struct GpuSpread {
   /// 0: no GPU has two evaluations.
   double within = 0;
 };
+WINNOW_FIELDS(GpuSpread, task, task_digest, device, device_name, evaluator_version, time_versus,
+              gpus, evaluations, between, within)
 
 /// Sets the numbers only, not the board.
 GpuSpread spread_of(const std::vector<BaselineTime>& times);

@@ -1,33 +1,21 @@
 #include "store/judge_requests.h"
 
 #include "base/text.h"
-#include "store/database.h"
+#include "store/fields.h"
 
 #include <set>
 
 namespace winnow::store {
 namespace {
 
+constexpr FieldRules kNewItem{"place fault candidate queued_seconds"};
+
 constexpr const char* kItemColumns =
     "SELECT i.batch, i.position, i.item, i.job, i.owner, i.reward, i.place, i.fault, i.cached, "
-    "j.candidate_id, CASE WHEN i.cached THEN 0.0 ELSE max(0.0, 86400.0 * "
+    "j.candidate_id AS candidate, CASE WHEN i.cached THEN 0.0 ELSE max(0.0, 86400.0 * "
     "(julianday(i.answered_at) - julianday(i.asked_at)) - (SELECT coalesce(sum(e.seconds), 0.0) "
     "FROM evaluations AS e WHERE e.candidate_id = j.candidate_id)) END AS queued_seconds "
     "FROM judge_items AS i JOIN judge_jobs AS j ON j.job = i.job ";
-
-JudgeItemRow item_row(const Query& query) {
-  return {query.text("batch"),
-          query.integer("position"),
-          query.text("item"),
-          query.text("job"),
-          query.text("owner"),
-          query.text("reward"),
-          query.integer("place"),
-          query.text("fault"),
-          query.integer("cached") != 0,
-          query.integer("candidate_id"),
-          query.real_or_zero("queued_seconds")};
-}
 
 std::optional<std::string> optional_text(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional(text);
@@ -39,10 +27,7 @@ std::vector<JudgeItemRow> items_where(const RunStore& store, const std::string& 
   std::vector<JudgeItemRow> rows;
   store.read([&](const Database& database) {
     Query query(database, kItemColumns + rest);
-    query.bind(values...);
-    while (query.next()) {
-      rows.push_back(item_row(query));
-    }
+    rows = rows_of<JudgeItemRow>(query.bind(values...));
   });
   return rows;
 }
@@ -73,11 +58,9 @@ void JudgeRequests::add_job(const JudgeJob& job) {
 
 void JudgeRequests::add_batch(const JudgeBatchRow& batch) {
   write(store_, [&](const Database& database) {
-    Query(database, "INSERT INTO judge_batches (batch, priority, metadata, content, seed) "
-                    "VALUES (?, ?, ?, ?, ?)")
-        .bind(batch.batch, batch.priority, optional_text(batch.metadata),
-              optional_text(batch.content), batch.seed)
-        .run();
+    constexpr FieldRules kBatch{{}, "metadata content"};
+    Query insert(database, insert_into<JudgeBatchRow>("judge_batches", "", kBatch));
+    bind_fields(insert.bind(), batch, kBatch).run();
   });
 }
 
@@ -94,11 +77,8 @@ std::optional<std::int64_t> JudgeRequests::seed_of(const std::string& content) c
 
 void JudgeRequests::add_item(const JudgeItemRow& item) {
   write(store_, [&](const Database& database) {
-    Query(database, "INSERT INTO judge_items (batch, position, item, job, owner, reward, cached, "
-                    "asked_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
-        .bind(item.batch, item.position, item.item, item.job, item.owner, item.reward, item.cached,
-              utc_now())
-        .run();
+    Query insert(database, insert_into<JudgeItemRow>("judge_items", "asked_at", kNewItem));
+    bind_fields(insert.bind(utc_now()), item, kNewItem).run();
   });
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/fields.h"
 #include "store/run_store.h"
 
 #include <cstdint>
@@ -30,6 +31,7 @@ struct JudgeBatchRow {
   std::string content = {};
   std::optional<std::int64_t> seed = std::nullopt;
 };
+WINNOW_FIELDS(JudgeBatchRow, batch, priority, metadata, content, seed)
 
 /// One answer that a client waits for.
 struct JudgeItemRow {
@@ -47,6 +49,8 @@ struct JudgeItemRow {
   /// Between the question and the answer, without the time in which the candidate was evaluated.
   double queued_seconds = 0;
 };
+WINNOW_FIELDS(JudgeItemRow, batch, position, item, job, owner, reward, place, fault, cached,
+              candidate, queued_seconds)
 
 struct JudgeBatchState {
   std::int64_t items = 0, answered = 0;

@@ -3,9 +3,9 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "store/author.h"
-#include "store/revision_note.h"
-#include "store/row_columns.h"
+#include "store/fields.h"
 #include "store/run_store_state.h"
+#include "store/task_notes.h"
 
 #include <algorithm>
 #include <iterator>
@@ -32,31 +32,23 @@ std::vector<RowId> select_groups(const Database& database, const LeaderboardQuer
   return groups;
 }
 
+// Not in the view.
+constexpr FieldRules kComputed{"tied task_note task_proof speedup_versus shapes task_flags author"};
+
 LeaderboardRow read_row(const Query& query) {
-  LeaderboardRow row;
-  WINNOW_READ_COLUMNS(query, row, task, device, device_name, rank, speedup, score_ns, origin, model,
-                      author, isolation, digest, lines, evaluated_at, evaluator_version,
-                      task_digest, task_flags, findings, dollars, unranked, shapes, flag,
-                      held_out_speedup, kernel, comparable);
-  row.parameters = query.json_text("parameters");
-  row.candidate = query.integer("candidate_id");
-  row.evaluation = query.integer("evaluation_id");
-  row.run = query.integer("run_id");
-  row.run_name = query.text("run");
-  row.speedup_bounds = read_bounds(query, "speedup");
-  row.speedup_versus = tasks::speedup_versus(query.text("begin_of_baseline"));
-  return row;
+  return row_of<LeaderboardRow>(query, {"tied task_note task_proof", {}, "parameters"});
 }
 
 const std::string kSelectRows =
-    "SELECT task, device, device_name, rank, speedup, score_ns, candidate_id, evaluation_id, "
-    "run_id, origin, model, parameters, isolation, digest, lines, evaluated_at, evaluator_version, "
-    "task_digest, findings, dollars, speedup_low, speedup_high, unranked, run, "
+    "SELECT " + columns<LeaderboardRow>(kComputed) +
+    ", "
     "(SELECT json_group_array(shape) FROM (SELECT k.shape FROM cases AS k "
     "WHERE k.evaluation_id = board.evaluation_id AND k.shape_set = 'search' AND k.median_ns > 0 "
-    "ORDER BY k.ordinal)) AS shapes, flag, held_out_speedup, kernel, comparable, "
-    "(SELECT substr(t.baseline_source, 1, 1) FROM tasks AS t "
-    "WHERE t.name = board.task AND t.digest = board.task_digest) AS begin_of_baseline, "
+    "ORDER BY k.ordinal)) AS shapes, "
+    "(SELECT " +
+    versus_sql("t", "board.device") +
+    " FROM tasks AS t WHERE t.name = board.task AND t.digest = board.task_digest) "
+    "AS speedup_versus, "
     "(SELECT json_extract(t.definition, '$.flags') FROM tasks AS t "
     "WHERE t.name = board.task AND t.digest = board.task_digest) AS task_flags, " +
     author_sql({"board.model", "board.origin", "board.run_id", "board.run", "board.digest"}) +
@@ -74,7 +66,7 @@ std::vector<LeaderboardRow> read_group(Query& select, RowId group, std::int64_t 
   while (select.next()) {
     LeaderboardRow row = read_row(select);
     if (!rows.empty() && row.rank > 0 && rows.back().rank == row.rank) {
-      rows.back().is_tied = row.is_tied = true;
+      rows.back().tied = row.tied = true;
     }
     rows.push_back(std::move(row));
   }
@@ -113,11 +105,12 @@ std::vector<LeaderboardRow> RunStore::leaderboard(const LeaderboardQuery& query)
     // run_leaderboard cannot end early, because `tied` needs all ranks of a group.
     Query select(database, kSelectRows + "group_id = ? LIMIT ?");
     std::vector<LeaderboardRow> rows;
-    const RevisionNotes revisions(database);
+    const TaskNotes notes(database);
     for (const RowId group : select_groups(database, query, run)) {
       std::vector<LeaderboardRow> of_group = read_group(select, group, query.top);
       for (LeaderboardRow& row : of_group) {
-        row.task_note = revisions.note(row.task, row.task_digest);
+        row.task_note = notes.revision(row.task, row.task_digest);
+        row.task_proof = notes.proof(row.task, row.task_digest, row.device);
       }
       std::move(of_group.begin(), of_group.end(), std::back_inserter(rows));
     }
@@ -216,13 +209,7 @@ std::vector<VerdictCount> RunStore::verdict_counts(const LeaderboardQuery& query
                  "WHERE ?1 IN ('', r.name) AND ?2 IN ('', t.name) "
                  "AND ?3 IN ('', coalesce(n.device, '')) GROUP BY 1, 2, 3, 4 "
                  "ORDER BY run, task, n.device, candidates DESC, verdict");
-    select.bind(query.run, query.task, query.device);
-    std::vector<VerdictCount> counts;
-    while (select.next()) {
-      counts.push_back({select.text("run"), select.text("task"), select.text("device"),
-                        select.text("verdict"), select.integer("candidates")});
-    }
-    return counts;
+    return rows_of<VerdictCount>(select.bind(query.run, query.task, query.device));
   });
 }
 

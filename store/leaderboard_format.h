@@ -4,7 +4,6 @@
 #include "store/run_store.h"
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -17,7 +16,7 @@ bool same_group(const LeaderboardRow& a, const LeaderboardRow& b);
 /// The document of a leaderboard, schema "winnow.leaderboard", version 2.
 nlohmann::json leaderboard_json(const std::vector<LeaderboardRow>& rows, const BoardFacts& facts);
 
-/// CSV with the members `names` of each document: "task device rank".
-std::string csv_text(const nlohmann::json& documents, std::string_view names);
+/// The names of the members of a row, in the order of CSV.
+std::vector<std::string> leaderboard_columns();
 
 } // namespace winnow::store

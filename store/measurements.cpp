@@ -2,7 +2,7 @@
 // record has of it.
 #include "store/candidate_record.h"
 #include "store/evaluation_rows.h"
-#include "store/row_columns.h"
+#include "store/fields.h"
 #include "store/run_store_state.h"
 
 #include <nlohmann/json.hpp>
@@ -44,15 +44,13 @@ std::string turned_verdict(const std::string& verdict) {
 }
 
 RaceOfCandidate read_race(const Query& query) {
-  RaceOfCandidate race;
-  WINNOW_READ_COLUMNS(query, race, source, verdict, ratio, raced_at, rival_id);
-  race.bounds = read_bounds(query, "ratio");
+  auto race = row_of<RaceOfCandidate>(query);
   if (query.integer("turned") != 0) {
     race.verdict = turned_verdict(race.verdict);
     race.ratio = race.ratio > 0 ? 1 / race.ratio : 0;
-    race.bounds = race.bounds.known() && race.bounds.low > 0
-                      ? tasks::Bounds{1 / race.bounds.high, 1 / race.bounds.low}
-                      : tasks::Bounds{};
+    race.ratio_bounds = race.ratio_bounds.known() && race.ratio_bounds.low > 0
+                            ? tasks::Bounds{1 / race.ratio_bounds.high, 1 / race.ratio_bounds.low}
+                            : tasks::Bounds{};
   }
   return race;
 }
@@ -70,20 +68,13 @@ std::vector<RaceOfCandidate> races_of_candidate(const Database& database, RowId 
 }
 
 std::vector<Measurement> measurements_of_candidate(const Database& database, RowId candidate) {
-  Query query(database, "SELECT e.asked_by, e.started_at, v.parameters, e.speedup, e.speedup_low, "
-                        "e.speedup_high, e.score_ns FROM evaluations AS e "
-                        "JOIN variants AS v ON v.id = e.variant_id "
-                        "WHERE e.candidate_id = ? AND e.asked_by <> '' ORDER BY e.id");
-  query.bind(candidate);
-  std::vector<Measurement> list;
-  while (query.next()) {
-    Measurement& one = list.emplace_back();
-    WINNOW_READ_COLUMNS(query, one, asked_by, started_at, parameters);
-    one.speedup = query.real_or_zero("speedup");
-    one.score_ns = query.real_or_zero("score_ns");
-    one.bounds = read_bounds(query, "speedup");
-  }
-  return list;
+  Query query(
+      database,
+      "SELECT e.asked_by, e.started_at AS measured_at, v.parameters, e.speedup, e.speedup_low, "
+      "e.speedup_high, e.score_ns FROM evaluations AS e "
+      "JOIN variants AS v ON v.id = e.variant_id "
+      "WHERE e.candidate_id = ? AND e.asked_by <> '' ORDER BY e.id");
+  return rows_of<Measurement>(query.bind(candidate));
 }
 
 std::optional<RowId> RunStore::candidate_with_file(RowId task, std::string_view digest,

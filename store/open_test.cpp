@@ -422,7 +422,7 @@ TEST(Migrations, RowsOfVersionSevenKeepTheirRanksAndAreFlagged) {
   const auto rows = store.leaderboard({});
   ASSERT_EQ(rows.size(), 2U);
   for (const LeaderboardRow& row : rows) {
-    EXPECT_EQ(row.rank, row.candidate == 2 ? 1 : 2);
+    EXPECT_EQ(row.rank, row.candidate_id == 2 ? 1 : 2);
     EXPECT_EQ(row.flag, "not in the final");
     EXPECT_EQ(row.unranked, "");
     EXPECT_EQ(row.kernel, tasks::kernel_digest("", {}));
@@ -512,7 +512,7 @@ TEST(Migrations, AStoreOfVersionFiveTakesNewEvaluations) {
   store.supersede_evaluation(1, evaluation);
   const auto rows = store.leaderboard({});
   ASSERT_EQ(rows.size(), 2U);
-  EXPECT_EQ(rows[0].candidate, 1) << "the only one that is ranked, though it is slower";
+  EXPECT_EQ(rows[0].candidate_id, 1) << "the only one that is ranked, though it is slower";
   EXPECT_EQ(rows[0].rank, 1);
   EXPECT_EQ(rows[1].rank, 0);
   EXPECT_EQ(rows[1].unranked, "evaluator 1");

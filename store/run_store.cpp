@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/json_dump.h"
 #include "base/text.h"
+#include "store/fields.h"
 #include "store/run_store_state.h"
 
 #include <cerrno>
@@ -18,6 +19,8 @@
 namespace winnow::store {
 namespace {
 
+constexpr FieldRules kRun{.json_text = "config"};
+
 std::optional<RowId> parse_id(std::string_view text) {
   RowId id = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
@@ -25,13 +28,7 @@ std::optional<RowId> parse_id(std::string_view text) {
   return whole ? std::optional(id) : std::nullopt;
 }
 
-constexpr const char* kSelectRuns =
-    "SELECT id, name, status, config, started_at, finished_at FROM runs ";
-
-RunRow read_run(const Query& query) {
-  return {query.integer("id"),       query.text("name"),       query.text("status"),
-          query.json_text("config"), query.text("started_at"), query.text("finished_at")};
-}
+const std::string kSelectRuns = "SELECT " + columns<RunRow>() + " FROM runs ";
 
 } // namespace
 
@@ -94,24 +91,19 @@ RowId RunStore::create_run(std::string_view name, const nlohmann::json& config,
 std::optional<RunRow> RunStore::find_run(std::string_view name_or_id) const {
   Database& database = state_->database;
   return database.read([&]() -> std::optional<RunRow> {
-    Query query(database,
-                kSelectRuns + std::string("WHERE name = ?1 OR id = ?2 ORDER BY name = ?1 DESC"));
+    Query query(database, kSelectRuns + "WHERE name = ?1 OR id = ?2 ORDER BY name = ?1 DESC");
     if (!query.bind(name_or_id, parse_id(name_or_id)).next()) {
       return std::nullopt;
     }
-    return read_run(query);
+    return row_of<RunRow>(query, kRun);
   });
 }
 
 std::vector<RunRow> RunStore::runs() const {
   Database& database = state_->database;
   return database.read([&] {
-    std::vector<RunRow> rows;
-    Query query(database, kSelectRuns + std::string("ORDER BY id"));
-    while (query.next()) {
-      rows.push_back(read_run(query));
-    }
-    return rows;
+    Query query(database, kSelectRuns + "ORDER BY id");
+    return rows_of<RunRow>(query, kRun);
   });
 }
 
@@ -139,14 +131,9 @@ void RunStore::add_event(RowId run, std::string_view kind, const nlohmann::json&
 std::vector<EventRow> RunStore::events(RowId run) const {
   Database& database = state_->database;
   return database.read([&] {
-    std::vector<EventRow> rows;
     Query query(database,
-                "SELECT kind, detail, created_at FROM events WHERE run_id = ? ORDER BY id");
-    query.bind(run);
-    while (query.next()) {
-      rows.push_back({query.text("kind"), query.json_text("detail"), query.text("created_at")});
-    }
-    return rows;
+                "SELECT " + columns<EventRow>() + " FROM events WHERE run_id = ? ORDER BY id");
+    return rows_of<EventRow>(query.bind(run), {.json_text = "detail"});
   });
 }
 

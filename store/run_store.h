@@ -1,10 +1,12 @@
 #pragma once
 
+#include "base/fields.h"
 #include "store/baselines.h"
 #include "store/gpu_spread.h"
 #include "store/open_options.h"
 #include "store/sittings.h"
 #include "tasks/result/evaluation.h"
+#include "tasks/result/model_answer.h"
 #include "tasks/task/speedup_versus.h"
 #include "tasks/task/task.h"
 
@@ -33,34 +35,24 @@ struct RunRow {
   std::string config;                  ///< the resolved configuration, JSON, without secrets
   std::string started_at, finished_at; ///< finished_at: empty during the run
 };
+WINNOW_FIELDS(RunRow, id, name, status, config, started_at, finished_at)
 
 struct EventRow {
   std::string kind;
   std::string detail; ///< JSON
   std::string created_at;
 };
+WINNOW_FIELDS(EventRow, kind, detail, created_at)
 
 /// One recorded model call, for every kind of endpoint. Replay files have the same form.
-struct ModelCallRow {
+struct ModelCallRow : tasks::ModelAnswer {
   RowId id = 0;
   std::string key; ///< identifies the call within its run: "row_softmax/0/3" (task, chain, step)
   std::string endpoint; ///< "replay", "openai"
-  std::string model;
-  std::string request; ///< JSON: the request as sent, without keys
-  std::string reply;   ///< text of the model's answer
-  std::string status;  ///< "ok", "failed"
+  std::string request;  ///< JSON: the request as sent, without keys
+  std::string status;   ///< "ok", "failed"
   std::string error;
-  std::string finish_reason;
-  std::int64_t prompt_tokens = 0, cached_tokens = 0, completion_tokens = 0, reasoning_tokens = 0;
-  std::int64_t cache_write_tokens = 0;
-  std::optional<double> dollars; ///< nullopt: price unknown
-  std::string price;             ///< JSON: the prices used for `dollars`; empty: none
-  double seconds = 0;
-  std::optional<double> first_token_seconds;
-  std::string request_id; ///< the provider's id of the answer
-  std::int64_t attempts = 1;
-  bool repaired = false;
-  std::optional<RowId> served_from; ///< the call with the original reply; this call was free
+  std::string price; ///< JSON: the prices used for `dollars`; empty: none
   std::string started_at;
   std::string request_digest; ///< equal for identical requests; set when read
 };
@@ -89,6 +81,8 @@ struct RunCosts {
   std::int64_t unconfirmed_sendings = 0, unconfirmed_tokens = 0;
   double unconfirmed_dollars = 0;
 };
+WINNOW_FIELDS(RunCosts, calls, calls_from_record, prompt_tokens, completion_tokens, dollars,
+              calls_without_price, unconfirmed_sendings, unconfirmed_tokens, unconfirmed_dollars)
 
 struct CandidateRow {
   RowId id = 0;
@@ -106,6 +100,8 @@ struct CandidateRow {
   /// tasks::speedup_versus() of the task; set when read.
   std::string speedup_versus = std::string(tasks::kVersusBaseline);
 };
+WINNOW_FIELDS(CandidateRow, id, task, call_key, parent_id, other_parents, origin, text, digest,
+              created_at, model, author, dollars, speedup_versus)
 
 /// A finished or pending candidate with the evaluation that counts. In insertion order.
 struct CandidateState {
@@ -120,6 +116,7 @@ struct StoredCeilings {
   std::string content;                   ///< JSON, see profiling/roofline/ceilings.h
   std::string measured_at;
 };
+WINNOW_FIELDS(StoredCeilings, device_name, uuid, driver, content, measured_at)
 
 /// One event of a search (search/event.h).
 struct SearchLogRow {
@@ -128,6 +125,7 @@ struct SearchLogRow {
   std::string detail; ///< JSON
   std::string created_at;
 };
+WINNOW_FIELDS(SearchLogRow, seq, kind, detail, created_at)
 
 /// What a role's reply says.
 struct AdviceRow {
@@ -137,6 +135,7 @@ struct AdviceRow {
   std::string content; ///< JSON (agents/roles/role_reply.h); empty: the reply was of no use
   std::string problem; ///< why it was of no use; empty: it was
 };
+WINNOW_FIELDS(AdviceRow, key, role, candidate, content, problem)
 
 /// A prediction of a role beside what was measured. docs/store.md has the units.
 struct AdviceScore {
@@ -145,12 +144,14 @@ struct AdviceScore {
   double predicted = 0, actual = 0;
   bool is_right = false;
 };
+WINNOW_FIELDS(AdviceScore, candidate, name, predicted, actual, is_right)
 
 /// A forecast of a candidate's speed beside what was measured. docs/store.md has the units.
 struct ForecastRow {
   double ratio = 0, score = 0, model_free = 0, chance = 0;
   bool is_audit = false, beats_best = false;
 };
+WINNOW_FIELDS(ForecastRow, ratio, score, model_free, chance, is_audit, beats_best)
 
 struct LeaderboardRow {
   std::string task, device, device_name;
@@ -160,8 +161,8 @@ struct LeaderboardRow {
   /// `unranked`. Empty if they do.
   std::string flag;
   bool comparable = true; ///< a final may rank it
-  RowId candidate = 0, evaluation = 0, run = 0;
-  std::string run_name, origin, model, author;
+  RowId candidate_id = 0, evaluation_id = 0, run_id = 0;
+  std::string run, origin, model, author;
   std::string parameters; ///< a JSON object: {"BLOCK":128}
   double speedup = 0;     ///< against `speedup_versus`, geometric mean over the search shapes
   std::string speedup_versus = std::string(tasks::kVersusBaseline); ///< tasks::speedup_versus()
@@ -169,18 +170,24 @@ struct LeaderboardRow {
   /// but widened by the variation of the baseline between evaluations if a final has measured it.
   tasks::Bounds speedup_bounds;
   double held_out_speedup = 0; ///< on the held-out shapes in the final; 0: not in the final
-  bool is_tied = false;        ///< another kernel of the group has the same rank
+  bool tied = false;           ///< another kernel of the group has the same rank
   double score_ns = 0;
   std::vector<std::string> shapes; ///< the search shapes behind the means speedup and score_ns
   std::string isolation, digest, evaluated_at;
   std::string kernel;                  ///< tasks::kernel_digest()
   std::string task_digest;             ///< revisions of a task have separate boards
-  std::string task_note;               ///< RevisionNotes::note()
+  std::string task_note, task_proof;   ///< TaskNotes
   std::vector<std::string> task_flags; ///< tasks::TaskSource::flags
   std::int64_t lines = 0, evaluator_version = 0;
   std::vector<tasks::Finding> findings; ///< in the machine code
   std::optional<double> dollars; ///< cost of the reply; nullopt: unknown, or not from a model
 };
+// In the order of CSV.
+WINNOW_FIELDS(LeaderboardRow, task, device, device_name, rank, tied, unranked, speedup,
+              speedup_bounds, score_ns, candidate_id, evaluation_id, run_id, run, origin, model,
+              parameters, isolation, evaluated_at, lines, digest, task_digest, evaluator_version,
+              speedup_versus, shapes, findings, dollars, held_out_speedup, flag, task_flags, author,
+              task_note, task_proof, kernel, comparable)
 
 struct LeaderboardQuery {
   std::string task;      ///< empty: all
@@ -196,6 +203,7 @@ struct VerdictCount {
   std::string verdict;
   std::int64_t candidates = 0;
 };
+WINNOW_FIELDS(VerdictCount, run, task, device, verdict, candidates)
 
 /// The SQLite file with all data of Winnow: WAL, versioned schema, foreign keys. Every method is
 /// one transaction, which is durable when the method returns, except within transaction(). Safe for

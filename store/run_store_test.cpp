@@ -33,12 +33,12 @@ ModelCallRow answer(const std::string& reply) {
   ModelCallRow outcome;
   outcome.status = "ok";
   outcome.model = "m-2026";
-  outcome.reply = reply;
+  outcome.text = reply;
   outcome.finish_reason = "stop";
-  outcome.prompt_tokens = 10;
-  outcome.cached_tokens = 4;
-  outcome.completion_tokens = 20;
-  outcome.reasoning_tokens = 5;
+  outcome.usage.prompt_tokens = 10;
+  outcome.usage.cached_tokens = 4;
+  outcome.usage.completion_tokens = 20;
+  outcome.usage.reasoning_tokens = 5;
   outcome.dollars = 0.125;
   outcome.seconds = 1.5;
   return outcome;
@@ -153,13 +153,13 @@ TEST(RunStore, AFinishedCallIsGivenBackAsItWas) {
   EXPECT_EQ(calls[0].endpoint, "replay");
   EXPECT_EQ(calls[0].model, "m-2026");
   EXPECT_EQ(json::parse(calls[0].request), kRequest);
-  EXPECT_EQ(calls[0].reply, "hello");
+  EXPECT_EQ(calls[0].text, "hello");
   EXPECT_EQ(calls[0].status, "ok");
   EXPECT_EQ(calls[0].finish_reason, "stop");
-  EXPECT_EQ(calls[0].prompt_tokens, 10);
-  EXPECT_EQ(calls[0].cached_tokens, 4);
-  EXPECT_EQ(calls[0].completion_tokens, 20);
-  EXPECT_EQ(calls[0].reasoning_tokens, 5);
+  EXPECT_EQ(calls[0].usage.prompt_tokens, 10);
+  EXPECT_EQ(calls[0].usage.cached_tokens, 4);
+  EXPECT_EQ(calls[0].usage.completion_tokens, 20);
+  EXPECT_EQ(calls[0].usage.reasoning_tokens, 5);
   EXPECT_EQ(calls[0].dollars, 0.125);
   EXPECT_EQ(calls[0].seconds, 1.5);
 }
@@ -215,7 +215,7 @@ TEST(RunStore, TheFirstOutcomeOfACallStands) {
   const RowId call = t.store.begin_call(t.run, t.task, "k", "replay", "m", kRequest);
   t.store.finish_call(call, answer("paid"));
   t.store.finish_call(call, answer("other"));
-  EXPECT_EQ(t.store.finished_calls(t.run)[0].reply, "paid");
+  EXPECT_EQ(t.store.finished_calls(t.run)[0].text, "paid");
   EXPECT_THROW(t.store.finish_call(call + 1, answer("x")), Error);
   EXPECT_THROW(t.store.finish_call(call, ModelCallRow{}), Error) << "status is not an outcome";
 }

@@ -1,5 +1,6 @@
 // The RunStore methods for the log of a search, and for transactions over several methods.
 #include "base/text.h"
+#include "store/fields.h"
 #include "store/run_store_state.h"
 
 namespace winnow::store {
@@ -27,15 +28,9 @@ void RunStore::append_search_log(RowId run, RowId task, std::string_view kind,
 std::vector<SearchLogRow> RunStore::search_log(RowId run, RowId task) const {
   Database& database = state_->database;
   return database.read([&] {
-    Query query(database, "SELECT seq, kind, detail, created_at FROM search_log "
-                          "WHERE run_id = ? AND task_id = ? ORDER BY seq");
-    query.bind(run, task);
-    std::vector<SearchLogRow> rows;
-    while (query.next()) {
-      rows.push_back({query.integer("seq"), query.text("kind"), query.json_text("detail"),
-                      query.text("created_at")});
-    }
-    return rows;
+    Query query(database, "SELECT " + columns<SearchLogRow>() +
+                              " FROM search_log WHERE run_id = ? AND task_id = ? ORDER BY seq");
+    return rows_of<SearchLogRow>(query.bind(run, task), {.json_text = "detail"});
   });
 }
 

@@ -4,9 +4,8 @@
 
 #include "base/error.h"
 #include "base/json_dump.h"
-#include "store/row_columns.h"
+#include "store/fields.h"
 #include "store/run_store_state.h"
-#include "tasks/json/json_number.h"
 
 #include <cmath>
 #include <map>
@@ -24,9 +23,8 @@ using tasks::SittingRow;
 constexpr std::int64_t kMostTimes = 4000;
 constexpr std::size_t kFewestEvaluations = 3;
 
-std::optional<double> if_known(double value) {
-  return std::isfinite(value) && value > 0 ? std::optional(value) : std::nullopt;
-}
+constexpr FieldRules kSitting{"rows"};
+constexpr FieldRules kRow{"times", "rank score_ns speedup held_out_speedup"};
 
 std::string times_json(const SittingRow& row) {
   json list = json::array();
@@ -46,25 +44,15 @@ void insert_row(Database& database, RowId sitting, std::int64_t position, RowId 
   if (!sat.bind(row.kernel, task).next()) {
     throw Error("a kernel of a sitting was never judged");
   }
-  const bool placed = row.rank > 0;
-  Query(database,
-        "INSERT INTO sitting_rows (sitting_id, position, kernel, kernel_file_id, evaluation_id, "
-        "verdict, detail, rank, score_ns, speedup, speedup_low, speedup_high, held_out_speedup, "
-        "times, races) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-      .bind(sitting, position, row.kernel, sat.integer("kernel_file_id"), sat.integer("id"),
-            static_cast<int>(row.verdict), row.detail,
-            placed ? std::optional<std::int64_t>(row.rank) : std::nullopt, if_known(row.score_ns),
-            if_known(row.speedup), if_known(row.speedup_bounds.low),
-            if_known(row.speedup_bounds.high), if_known(row.held_out_speedup), times_json(row),
-            json_line(row.races))
-      .run();
+  Query insert(database, insert_into<SittingRow>(
+                             "sitting_rows",
+                             "sitting_id, position, kernel_file_id, evaluation_id, times", kRow));
+  insert.bind(sitting, position, sat.integer("kernel_file_id"), sat.integer("id"), times_json(row));
+  bind_fields(insert, row, kRow).run();
 }
 
 SittingRow read_sitting_row(const Query& query) {
-  SittingRow row;
-  WINNOW_READ_COLUMNS(query, row, kernel, verdict, detail, rank, score_ns, speedup,
-                      held_out_speedup, races);
-  row.speedup_bounds = read_bounds(query, "speedup");
+  auto row = row_of<SittingRow>(query, kRow);
   for (const json& time : json::parse(query.text("times"))) {
     row.times.push_back({time.at("shape"), time.at("median_ns"), time.at("baseline_median_ns")});
   }
@@ -72,9 +60,8 @@ SittingRow read_sitting_row(const Query& query) {
 }
 
 std::vector<SittingRow> read_rows(const Database& database, RowId sitting) {
-  Query query(database, "SELECT kernel, verdict, detail, rank, score_ns, speedup, speedup_low, "
-                        "speedup_high, held_out_speedup, times, races FROM sitting_rows "
-                        "WHERE sitting_id = ? ORDER BY position");
+  Query query(database, "SELECT times, " + columns<SittingRow>(kRow) +
+                            " FROM sitting_rows WHERE sitting_id = ? ORDER BY position");
   query.bind(sitting);
   std::vector<SittingRow> rows;
   while (query.next()) {
@@ -84,13 +71,8 @@ std::vector<SittingRow> read_rows(const Database& database, RowId sitting) {
 }
 
 StoredSitting read_sitting(const Query& query) {
-  StoredSitting sitting;
-  WINNOW_READ_COLUMNS(query, sitting, id, task);
-  sitting.run = query.optional_integer("run_id");
-  WINNOW_READ_COLUMNS(query, sitting.result, device, device_name, device_uuid, driver, worker,
-                      evaluator_version, seed, rounds, baseline_spread, widening, started_at,
-                      seconds);
-  return sitting;
+  return {query.integer("id"), query.optional_integer("run_id"), query.text("task"),
+          row_of<tasks::SittingResult>(query, kSitting)};
 }
 
 /// The standard deviation between evaluations after removing the mean of each shape.
@@ -122,15 +104,9 @@ void RunStore::add_sitting(std::optional<RowId> run, RowId task,
                            const tasks::SittingResult& result) {
   Database& database = state_->database;
   database.write([&] {
-    Query(database, "INSERT INTO sittings (run_id, task_id, device, device_name, "
-                    "evaluator_version, seed, rounds, baseline_spread, widening, started_at, "
-                    "seconds, device_uuid, driver, worker) "
-                    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-        .bind(run, task, result.device, result.device_name, result.evaluator_version,
-              static_cast<std::int64_t>(result.seed), result.rounds, result.baseline_spread,
-              result.widening, result.started_at, result.seconds, result.device_uuid, result.driver,
-              result.worker)
-        .run();
+    Query insert(database,
+                 insert_into<tasks::SittingResult>("sittings", "run_id, task_id", kSitting));
+    bind_fields(insert.bind(run, task), result, kSitting).run();
     const RowId sitting = database.last_insert_id();
     std::int64_t position = 0;
     for (const SittingRow& row : result.rows) {
@@ -142,12 +118,10 @@ void RunStore::add_sitting(std::optional<RowId> run, RowId task,
 std::vector<StoredSitting> RunStore::sittings() const {
   Database& database = state_->database;
   return database.read([&] {
-    Query query(
-        database,
-        "SELECT s.id, s.run_id, t.name AS task, s.device, s.device_name, s.evaluator_version, "
-        "s.seed, s.rounds, s.baseline_spread, s.widening, s.started_at, s.seconds, "
-        "s.device_uuid, s.driver, s.worker FROM sittings AS s JOIN tasks AS t ON t.id = s.task_id "
-        "ORDER BY s.id");
+    Query query(database, "SELECT s.id, s.run_id, t.name AS task, " +
+                              columns<tasks::SittingResult>(kSitting, "s.") +
+                              " FROM sittings AS s JOIN tasks AS t ON t.id = s.task_id "
+                              "ORDER BY s.id");
     std::vector<StoredSitting> sittings;
     while (query.next()) {
       sittings.push_back(read_sitting(query));

@@ -1,6 +1,6 @@
 #include "store/suite_calls.h"
 
-#include "store/row_columns.h"
+#include "store/fields.h"
 #include "store/run_store_state.h"
 
 #include <algorithm>
@@ -10,7 +10,8 @@ namespace winnow::store {
 namespace {
 
 constexpr const char* kSelectCalls =
-    "SELECT t.name AS task, t.digest AS task_digest, m.model, m.status = 'ok' AND NOT EXISTS "
+    "SELECT t.name AS task, t.digest AS task_digest, m.model, m.status <> 'pending' AS is_made, "
+    "m.status = 'ok' AND NOT EXISTS "
     "(SELECT 1 FROM advice AS a WHERE a.call_id = m.id) AS is_answered, "
     "x.paid_prompt_tokens AS prompt_tokens, x.paid_completion_tokens AS completion_tokens, "
     "m.status = 'ok' AND m.served_from IS NULL AND coalesce(m.prompt_tokens, 0) = 0 "
@@ -62,12 +63,8 @@ std::vector<SuiteCall> suite_calls(const RunStore& store, RowId run) {
     select.bind(run);
     while (select.next()) {
       SuiteCall& call = calls.emplace_back();
-      WINNOW_READ_COLUMNS(select, call, task, task_digest, model, is_answered, prompt_tokens,
-                          completion_tokens, tokens_unknown, dollars, price_unknown, candidate,
-                          digest, device, device_name, speedup);
-      call.speedup_bounds = read_bounds(select, "speedup");
+      read_row(select, call, {"speedup_versus_compiled"});
       if (const RowId evaluation = select.integer("evaluation")) {
-        WINNOW_READ_COLUMNS(select, call, verdict, stage);
         const auto found = compiled.find(evaluation);
         call.speedup_versus_compiled = found == compiled.end() ? 0 : found->second;
       }

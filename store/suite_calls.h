@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/fields.h"
 #include "store/run_store.h"
 
 #include <optional>
@@ -16,6 +17,7 @@ struct SuiteCall {
   bool tokens_unknown = false;                           ///< nobody has counted those of the reply
   std::optional<double> dollars;                         ///< nullopt: unknown
   bool price_unknown = false;
+  bool is_made = false;     ///< false: asked for, and no reply has come
   bool is_answered = false; ///< false for the call of a role, too: its reply is no kernel
   RowId candidate = 0;      ///< 0: there is none
   std::string digest;       ///< of the kernel file; empty: there is no candidate
@@ -28,6 +30,9 @@ struct SuiteCall {
   /// search shapes. 0: a time is missing.
   double speedup_versus_compiled = 0;
 };
+WINNOW_FIELDS(SuiteCall, task, task_digest, model, prompt_tokens, completion_tokens, tokens_unknown,
+              dollars, price_unknown, is_made, is_answered, candidate, digest, verdict, stage,
+              device, device_name, speedup, speedup_bounds, speedup_versus_compiled)
 
 /// All calls of the run, in the order in which they were made.
 std::vector<SuiteCall> suite_calls(const RunStore& store, RowId run);

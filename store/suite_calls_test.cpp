@@ -15,7 +15,7 @@ struct CallStore : TestStore {
     const RowId call = store.begin_call(run, task, key, "replay", "m", {{"messages", {}}});
     ModelCallRow outcome;
     outcome.status = "ok";
-    outcome.prompt_tokens = 7;
+    outcome.usage.prompt_tokens = 7;
     outcome.dollars = 0.5;
     store.finish_call(call, outcome);
     add(key, "// " + key, {evaluation});
@@ -29,6 +29,8 @@ TEST(SuiteCalls, HaveTheEvaluationThatCountsAndTheCost) {
   const std::vector<SuiteCall> calls = suite_calls(t.store, t.run);
   ASSERT_EQ(calls.size(), 2U);
   EXPECT_TRUE(calls[0].is_answered);
+  EXPECT_TRUE(calls[0].is_made);
+  EXPECT_FALSE(calls[1].is_made);
   EXPECT_EQ(calls[0].task, "axpy");
   EXPECT_EQ(calls[0].verdict, tasks::Verdict::Correct);
   EXPECT_EQ(calls[0].stage, correct_evaluation(1.5).stage);
@@ -60,6 +62,7 @@ TEST(SuiteCalls, OfARoleCostMoneyAndAreNoReplies) {
   ASSERT_EQ(calls.size(), 1U);
   EXPECT_TRUE(calls[0].tokens_unknown) << "the outcome tells none";
   EXPECT_FALSE(calls[0].is_answered);
+  EXPECT_TRUE(calls[0].is_made);
   EXPECT_EQ(calls[0].dollars, 0.25);
 }
 

@@ -1,6 +1,6 @@
 #include "store/task_folders.h"
 
-#include "base/user_secret.h"
+#include "base/secrets.h"
 #include "store/database.h"
 #include "tasks/task_word.h"
 

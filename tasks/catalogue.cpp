@@ -67,10 +67,10 @@ std::optional<CatalogueEntry> listed_entry(const std::vector<CatalogueEntry>& en
 fs::path find_catalogue() {
   if (const char* configured = std::getenv("WINNOW_CATALOGUE");
       configured != nullptr && *configured != '\0') {
-    if (!is_folder(configured)) {
+    if (!is_folder(configured) || list_tasks(configured).empty()) {
       throw UsageError(
-          fmt::format("WINNOW_CATALOGUE names '{}', which is not a folder", configured),
-          "Set it to a folder that holds <category>/<task>/task.toml.");
+          fmt::format("WINNOW_CATALOGUE names '{}', which is not a folder with tasks", configured),
+          "set it to a folder that holds <category>/<task>/task.toml");
     }
     return configured;
   }
@@ -78,7 +78,7 @@ fs::path find_catalogue() {
     return fs::absolute(*shipped);
   }
   throw UsageError("found no task catalogue: looked for tasks/catalogue " + shipped_places(),
-                   "Run in the source folder, or set WINNOW_CATALOGUE.");
+                   "run in the source folder, or set WINNOW_CATALOGUE");
 }
 
 std::vector<CatalogueEntry> list_tasks(const fs::path& catalogue) {

@@ -20,16 +20,8 @@ std::string place_in(const Task& task, const char* file, int line) {
   return fmt::format("{}:{}", (task.folder / file).string(), line);
 }
 
-/// The line of the first mark; 0: there is none.
-int first_mark(const std::string& text) {
-  const std::size_t at = text.find(kToDo);
-  return at == std::string::npos
-             ? 0
-             : 1 + static_cast<int>(std::count(
-                       text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
-}
-
-void check_filled(const Task& task) {
+/// "task.toml:3" for each line with a mark.
+std::vector<std::string> places_to_fill(const Task& task) {
   const TaskTexts texts = task_texts(task);
   const std::pair<const char*, const std::string*> files[] = {
       {"task.toml", &texts.task_toml},
@@ -37,16 +29,32 @@ void check_filled(const Task& task) {
       {"reference.cu", &texts.reference},
       {kBaselineFile, &texts.baseline},
       {kCpuBaselineFile, &texts.cpu_baseline}};
+  std::vector<std::string> places;
   for (const auto& [name, text] : files) {
-    if (const int line = first_mark(*text)) {
-      throw UsageError(
-          fmt::format("{}: this place is still to be filled, and models read the file",
-                      place_in(task, name, line)),
-          fmt::format("write what the mark '{}' asks for, remove the mark, and prove the task: "
-                      "winnow tasks selftest {}",
-                      kToDo, task_word(task)));
+    int line = 0;
+    for (const std::string_view words : split_lines(*text)) {
+      ++line;
+      if (words.find(kToDo) != std::string_view::npos) {
+        places.push_back(fmt::format("{}:{}", name, line));
+      }
     }
   }
+  return places;
+}
+
+void check_filled(const Task& task) {
+  std::vector<std::string> places = places_to_fill(task);
+  if (places.empty()) {
+    return;
+  }
+  const std::string first = (task.folder / places.front()).string();
+  places.erase(places.begin());
+  throw UsageError(
+      fmt::format("{}: this place is still to be filled, and models read the file{}{}", first,
+                  places.empty() ? "" : "; also ", join(places, ", ")),
+      fmt::format("write what each mark '{}' asks for, remove the mark, and prove the task: "
+                  "winnow tasks selftest {}",
+                  kToDo, task_word(task)));
 }
 
 std::vector<std::string> inputs_of(const Task& task) {

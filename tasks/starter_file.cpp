@@ -34,26 +34,14 @@ std::string extents_text(const TensorSpec& tensor, const char* separator) {
 
 /// The headers that define the types of the tensors.
 std::string include_lines(const Task& task) {
-  std::set<std::string> headers;
+  std::set<std::string_view> headers;
   for (const TensorSpec& tensor : task.tensors) {
-    switch (tensor.dtype) {
-    case DType::F16:
-      headers.insert("cuda_fp16.h");
-      break;
-    case DType::BF16:
-      headers.insert("cuda_bf16.h");
-      break;
-    case DType::F8E4M3:
-    case DType::F8E5M2:
-      headers.insert("cuda_fp8.h");
-      break;
-    default:
-      break;
-    }
+    headers.insert(row_of(tensor.dtype).header);
   }
+  headers.erase("");
   std::string lines;
-  for (const std::string& header : headers) {
-    lines += "#include <" + header + ">\n";
+  for (const std::string_view header : headers) {
+    lines += fmt::format("#include <{}>\n", header);
   }
   return lines.empty() ? lines : lines + "\n";
 }

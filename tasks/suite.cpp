@@ -97,7 +97,7 @@ std::vector<SuiteTask> tasks_below(const fs::path& root) {
 }
 
 /// Throws UsageError with the position of the item if no task and no category has this name.
-void check_known(const TomlReader& root, const JsonValue& item,
+void check_known(const TomlReader& item, const std::string& name,
                  const std::vector<CatalogueEntry>& entries) {
   std::vector<std::string> known;
   for (const CatalogueEntry& entry : entries) {
@@ -105,17 +105,16 @@ void check_known(const TomlReader& root, const JsonValue& item,
     if (std::find(known.begin(), known.end(), entry.category) == known.end()) {
       known.push_back(entry.category);
     }
-    if (item.text == entry.category + "/" + entry.name) {
+    if (name == entry.category + "/" + entry.name) {
       return;
     }
   }
   std::error_code ignored;
-  if (std::find(known.begin(), known.end(), item.text) == known.end() &&
-      !fs::exists(fs::path(item.text) / "task.toml", ignored)) {
-    root.fail_at(item.at,
-                 fmt::format("no task or category '{}'{}", to_valid_utf8(item.text),
-                             suggestion(item.text, known)),
-                 "a name from `winnow tasks list`, or a folder with a task.toml");
+  if (std::find(known.begin(), known.end(), name) == known.end() &&
+      !fs::exists(fs::path(name) / "task.toml", ignored)) {
+    item.fail(
+        {}, fmt::format("no task or category '{}'{}", to_valid_utf8(name), suggestion(name, known)),
+        "a name from `winnow tasks list`, or a folder with a task.toml");
   }
 }
 
@@ -129,12 +128,12 @@ std::vector<SuiteTask> tasks_listed(const fs::path& file, const fs::path& catalo
   root.allow_keys({"tasks"});
   const std::vector<CatalogueEntry> known = list_tasks(catalogue);
   std::vector<SuiteTask> suite;
-  const std::vector<JsonValue>& items = root.list("tasks", "strings");
+  const std::vector<TomlReader> items = root.list("tasks", "strings");
   const std::vector<std::string> names = root.strings("tasks");
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::string& name = names[i];
     const std::size_t before = suite.size();
-    check_known(root, items[i], known);
+    check_known(items[i], name, known);
     for (const CatalogueEntry& entry : known) {
       if (entry.category == name) {
         suite.push_back({name, load_task(entry.folder)});

@@ -1,7 +1,7 @@
 #include "agents/json/json_text.h"
 
 #include "base/error.h"
-#include "base/readable_json.h"
+#include "base/json_dump.h"
 #include "base/secrets.h"
 
 #include <algorithm>

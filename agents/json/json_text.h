@@ -12,7 +12,7 @@ namespace winnow::agents {
 /// No honest message nests as deeply. Writing out a deeper one would exhaust the stack.
 constexpr int kMaxJsonDepth = 100;
 
-/// Parses JSON from an untrusted source. Repairs it as with_readable_text() (base/readable_json.h)
+/// Parses JSON from an untrusted source. Repairs it as with_readable_text() (base/json_dump.h)
 /// does, because some models and servers send such text. Throws Error with the reason ("not JSON:
 /// ... at byte 12", "nested more than 100 levels deep").
 nlohmann::json parse_untrusted_json(std::string_view text);

@@ -13,7 +13,7 @@
 
 namespace winnow::agents {
 
-struct ModelReply {
+struct ModelReply : tasks::ModelAnswer {
   enum class Status : std::uint8_t {
     Ok,
     Failed, ///< final: bad key, unknown model, no money, malformed answers, no retries left
@@ -22,27 +22,13 @@ struct ModelReply {
     Deferred,  ///< the reply will come in another way: the call stays open in the store
   };
   Status status = Status::Failed;
-  std::string text;
   std::string error; ///< Failed: the cause and what the user can do; never contains the key
-  /// In Winnow's words for all providers: "stop", "length", "content_filter" (also refusals),
-  /// "tool_calls". Other reasons stay as the provider wrote them.
-  std::string finish_reason;
-  std::string model;             ///< the name that the endpoint sent
-  std::string request_id;        ///< the provider's id for the request, for its support
-  Usage usage;                   ///< sum over all attempts that the endpoint counted
-  std::optional<double> dollars; ///< nullopt: the price is unknown
   /// On top of `usage` and `dollars`. nullopt: the endpoint keeps no account of it.
   std::optional<EstimatedCost> estimated;
   /// The price behind `dollars`; nullopt: the endpoint sent `dollars` itself.
   std::optional<Price> price;
-  double seconds = 0;                        ///< duration of the last attempt
-  std::optional<double> first_token_seconds; ///< of the last attempt, if it was streamed
-  int attempts = 1;
   /// What the endpoint does from now on, said once: "'user' is left out of requests, because ...".
   std::vector<std::string> notices;
-  bool repaired = false; ///< the first reply violated its schema, so a second one was requested
-  /// The recorded call that this reply comes from; it cost nothing.
-  std::optional<std::int64_t> served_from;
 };
 
 /// Whether an endpoint works as expected, shown to users.

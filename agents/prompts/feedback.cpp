@@ -1,6 +1,7 @@
 #include "agents/prompts/prompts.h"
 #include "agents/prompts/quantity_text.h"
 #include "base/text.h"
+#include "base/text/number_text.h"
 
 #include <algorithm>
 
@@ -104,7 +105,7 @@ std::string timings_text(const Evaluation& evaluation, std::string_view versus) 
     const bool compared = result.baseline_median_ns > 0;
     text += fmt::format("| {} | {} | {} | {} |\n", result.shape, time_text(result.median_ns),
                         compared ? time_text(result.baseline_median_ns) : "-",
-                        compared ? fmt::format("{:.2f}x", result.speedup) : "-");
+                        compared ? number_text(result.speedup) + "x" : "-");
   }
   if (timed.size() > kMaxTimedShapes) {
     text += fmt::format("({} more shapes)\n", timed.size() - kMaxTimedShapes);
@@ -146,8 +147,8 @@ std::string feedback_text(const Evaluation& evaluation, std::string_view versus)
   }
   text += failures_text(evaluation);
   if (evaluation.speedup > 0) {
-    text += fmt::format("Overall: {:.2f}x the speed of {} (geometric mean)\n", evaluation.speedup,
-                        versus);
+    text += fmt::format("Overall: {}x the speed of {} (geometric mean)\n",
+                        number_text(evaluation.speedup), versus);
   }
   text += parameters_line(evaluation) + timings_text(evaluation, versus);
   for (std::size_t i = 0; i < std::min(evaluation.notes.size(), kMaxNotes); ++i) {

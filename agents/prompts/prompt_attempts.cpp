@@ -1,6 +1,7 @@
 #include "agents/prompts/prompt_sections.h"
 #include "agents/prompts/quantity_text.h"
 #include "base/text.h"
+#include "base/text/number_text.h"
 #include "tasks/task/speedup_versus.h"
 
 #include <fmt/format.h>
@@ -36,13 +37,13 @@ std::string account_of(const ProposalContext& context, const Attempt& attempt) {
 }
 
 std::string speed_text(const Attempt& attempt) {
-  return fmt::format("{:.2f}x", attempt.evaluation.speedup);
+  return number_text(attempt.evaluation.speedup) + "x";
 }
 
 /// "- attempt 3: wrong: ..."
 std::string history_line(const EarlierAttempt& attempt) {
   return fmt::format("- attempt {}: {}{}{}\n", attempt.number, to_string(attempt.verdict),
-                     attempt.speedup > 0 ? fmt::format(", {:.2f}x", attempt.speedup) : "",
+                     attempt.speedup > 0 ? ", " + number_text(attempt.speedup) + "x" : "",
                      attempt.reason.empty() ? "" : ": " + attempt.reason);
 }
 

@@ -19,7 +19,13 @@ namespace {
 
 constexpr std::uint64_t kMaxTemplateBytes = 1U << 20U;
 
-void refuse_unknown_files(const std::filesystem::path& directory) {
+/// Editors and git write such files.
+bool is_of_a_program(const std::string& name) {
+  return name.starts_with('.') || name.ends_with('~');
+}
+
+/// Throws UsageError unless the directory has templates, and nothing else.
+void check_files(const std::filesystem::path& directory) {
   std::vector<std::string> names;
   for (const Section& section : recipe()) {
     names.push_back(fmt::format("{}.md", section.file));
@@ -28,15 +34,24 @@ void refuse_unknown_files(const std::filesystem::path& directory) {
   std::filesystem::directory_iterator files(directory, code);
   if (code) {
     throw UsageError(
-        fmt::format("cannot read the prompt directory {}: {}", directory.string(), code.message()));
+        fmt::format("cannot read the prompt directory {}: {}", directory.string(), code.message()),
+        "name a folder of templates in prompts.directory");
   }
+  bool has_template = false;
   for (const auto& entry : files) {
     const std::string name = entry.path().filename().string();
-    if (entry.path().extension() == ".md" &&
-        std::find(names.begin(), names.end(), name) == names.end()) {
+    const bool is_known = std::find(names.begin(), names.end(), name) != names.end();
+    if (!is_of_a_program(name) && (!is_known || !entry.is_regular_file())) {
       throw UsageError(fmt::format("{}: no prompt template has this name{}", entry.path().string(),
-                                   suggestion(name, names)));
+                                   suggestion(name.substr(0, name.find('.')) + ".md", names)),
+                       "rename it, or move it out of the prompt directory");
     }
+    has_template = has_template || is_known;
+  }
+  if (!has_template) {
+    throw UsageError(directory.string() + ": this prompt directory has no prompt template",
+                     "put files there that have names of built-in templates, such as "
+                     "question_improve.md (docs/prompts.md)");
   }
 }
 
@@ -63,7 +78,7 @@ TextTemplate load_template(const std::filesystem::path& directory, const std::st
 
 PromptTemplates::PromptTemplates(const std::filesystem::path& directory) {
   if (!directory.empty()) {
-    refuse_unknown_files(directory);
+    check_files(directory);
   }
   for (const Section& section : recipe()) {
     const std::string file(section.file);
@@ -80,6 +95,27 @@ std::map<std::string, std::string> own_templates(const std::filesystem::path& di
     }
   }
   return digests;
+}
+
+std::string own_templates_text(const std::filesystem::path& directory) {
+  std::string text;
+  for (const Section& section : recipe()) {
+    const std::string file(section.file);
+    if (directory.empty() || !std::filesystem::exists(directory / (file + ".md"))) {
+      continue;
+    }
+    const TextTemplate own = load_template(directory, file, section.placeholders);
+    std::vector<std::string> unused;
+    for (const std::string& name : section.placeholders) {
+      if (!own.uses(name)) {
+        unused.push_back("{{" + name + "}}");
+      }
+    }
+    text += (text.empty() ? "own prompt templates in " + directory.string() + ": " : ", ") + file +
+            ".md";
+    text += unused.empty() ? "" : " (without " + join(unused, ", ") + ")";
+  }
+  return text;
 }
 
 std::vector<SectionText> PromptTemplates::sections(const ProposalContext& context) const {

@@ -117,8 +117,8 @@ struct SectionText {
 /// Fills the templates agents/prompts/templates/*.md by the recipe in prompt_recipe.cpp, which
 /// docs/prompts.md describes. The templates are embedded in the program; a file of the same name in
 /// `directory` replaces one. The constructor reads `directory`; nothing else has side effects. Of
-/// shapes only those of the search set appear. A template that cannot be used throws
-/// UsageError with file and line.
+/// shapes only those of the search set appear. A template that cannot be used, and a file that is
+/// no template, throw UsageError with file and line.
 class PromptTemplates {
 public:
   explicit PromptTemplates(const std::filesystem::path& directory = {});
@@ -135,6 +135,9 @@ private:
 
 /// The files of the directory that replace built-in templates: by name, the SHA-256 of the text.
 std::map<std::string, std::string> own_templates(const std::filesystem::path& directory);
+/// The same for the user, in a line, with the placeholders that a file does not use; empty: there
+/// are none.
+std::string own_templates_text(const std::filesystem::path& directory);
 
 /// Describes one evaluation by shape and by error, in about one screen at most. Of hidden shapes it
 /// says only that some fail. `versus`: what the speedups are against, in words.

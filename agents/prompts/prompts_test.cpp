@@ -7,6 +7,7 @@
 #include "tasks/plan/tuning/parameter_choices.h"
 
 #include <fstream>
+#include <map>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -345,28 +346,84 @@ TEST(Prompts, CutADetailOfTheHistoryBetweenWords) {
   EXPECT_THAT(prompt_text(context), HasSubstr("elements elements ...\n"));
 }
 
-std::string error_of(const TemporaryDirectory& directory) {
+std::string error_of_templates(const std::filesystem::path& directory) {
   try {
-    const PromptTemplates templates(directory.path());
+    const PromptTemplates templates(directory);
   } catch (const Error& failure) {
     return failure.what();
   }
   return "no error";
 }
 
-TEST(Prompts, NameTheLineOfAnUnknownPlaceholder) {
+std::string error_of_question(const std::string& text) {
   const TemporaryDirectory directory("prompts");
-  std::ofstream(directory.path() / "question_improve.md")
-      << "{{advice}}\nint a[2][1] = {{1}, {2}};\n{{advise}}\n";
+  std::ofstream(directory.path() / "question_improve.md") << text;
+  return error_of_templates(directory.path());
+}
+
+TEST(Prompts, NameTheLineOfAnUnknownPlaceholder) {
   EXPECT_THAT(
-      error_of(directory),
+      error_of_question("{{advice}}\nint a[2][1] = {{1}, {2}};\n{{advise}}\n"),
       HasSubstr("question_improve.md:3: unknown placeholder {{advise}}; did you mean 'advice'?"));
+  EXPECT_THAT(error_of_question("{{words}}"), HasSubstr("known: advice"));
+}
+
+TEST(Prompts, RefuseAPlaceholderThatIsNotWrittenAsOne) {
+  for (const char* written : {"{{ advice }}", "{{advice }}", "{advice}", "${advice}", "{{advice}",
+                              "{advice}}", "{{ADVICE}}", "{{ Advice }", "{{\tadvice}}"}) {
+    EXPECT_THAT(error_of_question(std::string("Mine.\n") + written + "\n"),
+                HasSubstr("question_improve.md:2: "))
+        << written;
+    EXPECT_THAT(error_of_question(std::string("Mine.\n") + written + "\n"), HasSubstr("{{advice}}"))
+        << written;
+  }
+}
+
+TEST(Prompts, TakeOtherBracesAsText) {
+  for (const char* text : {"int a[2] = {{0}};", "{ advice }", "{other}", "{{{advice}}}", "{{", "{}",
+                           "norm<{cols}>", "{\"advice\": 1}", "{{advice}}{{advice}}"}) {
+    EXPECT_EQ(error_of_question(text), "no error") << text;
+  }
 }
 
 TEST(Prompts, RefuseAMisspeltTemplate) {
   const TemporaryDirectory directory("prompts");
-  std::ofstream(directory.path() / "qestion_seed.md") << "x";
-  EXPECT_THAT(error_of(directory), HasSubstr("did you mean 'question_seed.md'?"));
+  for (const auto& [name, meant] :
+       std::map<std::string, std::string>{{"qestion_seed.md", "question_seed.md"},
+                                          {"question_improve", "question_improve.md"},
+                                          {"advice.txt", "advice.md"},
+                                          {"System.md", "system.md"},
+                                          {"system.md.bak", "system.md"}}) {
+    const std::filesystem::path folder = directory.path() / "of" / name;
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / name) << "x";
+    std::ofstream(folder / "history.md") << "x"; // one right name excuses no wrong one
+    EXPECT_THAT(error_of_templates(folder), HasSubstr("did you mean '" + meant + "'?")) << name;
+  }
+}
+
+TEST(Prompts, RefuseAFolderWithoutATemplate) {
+  const TemporaryDirectory directory("prompts");
+  EXPECT_THAT(error_of_templates(directory.path()), HasSubstr("has no prompt template"));
+  std::ofstream(directory.path() / ".hidden") << "x"; // of an editor, or of git
+  std::ofstream(directory.path() / "system.md~") << "x";
+  EXPECT_THAT(error_of_templates(directory.path()), HasSubstr("has no prompt template"));
+  std::filesystem::create_directory(directory.path() / "inner");
+  std::ofstream(directory.path() / "inner" / "system.md") << "x";
+  EXPECT_THAT(error_of_templates(directory.path()),
+              HasSubstr("inner: no prompt template has this name"));
+}
+
+TEST(Prompts, TellOwnTemplatesInALine) {
+  const TemporaryDirectory directory("prompts");
+  std::ofstream(directory.path() / "question_improve.md") << "Mine.\n";
+  std::ofstream(directory.path() / "system.md") << "Mine.\n";
+  std::ofstream(directory.path() / "best.md") << "{{code}} {{feedback}} {{number}}\n";
+  EXPECT_EQ(own_templates_text(directory.path()),
+            "own prompt templates in " + directory.path().string() +
+                ": system.md, best.md (without {{speedup}}, {{versus}}), question_improve.md "
+                "(without {{advice}})");
+  EXPECT_EQ(own_templates_text({}), "");
 }
 
 TEST(Feedback, ShowsTheFirstWrongElementAndThePattern) {

@@ -4,61 +4,112 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <cctype>
+#include <string_view>
 
 #include <fmt/format.h>
 
 namespace winnow::agents {
 namespace {
 
-constexpr std::string_view kNameCharacters = "abcdefghijklmnopqrstuvwxyz0123456789_";
+constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+constexpr std::string_view kInWords =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789.-";
+constexpr std::string_view kBlanks = " \t";
 
-/// The first placeholder at or after `from`. begin is npos if there is none.
-struct Placeholder {
-  std::size_t begin = std::string_view::npos;
-  std::size_t end = std::string_view::npos;
-  std::string name;
+/// A word in braces: "{{name}}", "{{ Name }", "{name}".
+struct Braced {
+  std::size_t begin = 0, end = 0;  ///< of the word with its braces
+  std::size_t open = 0, close = 0; ///< number of braces
+  bool has_blanks = false;
+  std::string word; ///< empty: there are no more
 };
 
-Placeholder next_placeholder(std::string_view text, std::size_t from) {
-  for (std::size_t at = text.find("{{", from); at != std::string_view::npos;
-       at = text.find("{{", at + 1)) {
-    const std::size_t end = std::min(text.find_first_not_of(kNameCharacters, at + 2), text.size());
-    if (end > at + 2 && text.substr(end, 2) == "}}") {
-      return {at, end + 2, std::string(text.substr(at + 2, end - at - 2))};
+Braced next_braced(std::string_view text, std::size_t from) {
+  const auto after = [&](std::string_view characters, std::size_t at) {
+    return std::min(text.find_first_not_of(characters, at), text.size());
+  };
+  for (std::size_t at = text.find('{', from); at != std::string_view::npos;
+       at = text.find('{', after("{", at))) {
+    const std::size_t inside = after("{", at);
+    const std::size_t word = after(kBlanks, inside);
+    const std::size_t word_end = after(kInWords, word);
+    const std::size_t close = after(kBlanks, word_end);
+    const std::size_t end = after("}", close);
+    if (word < text.size() && kLetters.find(text[word]) != std::string_view::npos && end > close) {
+      return {at,
+              end,
+              inside - at,
+              end - close,
+              word > inside || close > word_end,
+              std::string(text.substr(word, word_end - word))};
     }
   }
   return {};
 }
 
+/// What is wrong with these braces; empty: nothing. One brace on each side and blanks, or one brace
+/// and a word that is no name, are plain text.
+std::string mistake_in(const Braced& braced, const std::vector<std::string>& names) {
+  const auto is_name = [&](const std::string& word) {
+    return std::find(names.begin(), names.end(), word) != names.end();
+  };
+  std::string name = braced.word;
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const bool is_double = braced.open >= 2 && braced.close >= 2;
+  const bool is_single = braced.open == 1 && braced.close == 1;
+  if (is_double && !is_name(name)) {
+    return fmt::format("unknown placeholder {{{{{}}}}}{}", braced.word,
+                       names.empty() ? "; this template has none" : suggestion(name, names));
+  }
+  const bool is_right = is_double && !braced.has_blanks && braced.word == name;
+  const bool is_text = is_single && (braced.has_blanks || braced.word != name);
+  return is_right || is_text || !is_name(name)
+             ? ""
+             : fmt::format("a placeholder is written {{{{{}}}}}{}", name,
+                           is_single ? fmt::format(", and plain text {{ {} }}", name) : "");
+}
+
 } // namespace
 
 TextTemplate::TextTemplate(std::string text, const std::string& file,
-                           const std::vector<std::string>& names)
-    : text_(std::move(text)) {
-  for (Placeholder found = next_placeholder(text_, 0); found.begin != std::string_view::npos;
-       found = next_placeholder(text_, found.end)) {
-    if (std::find(names.begin(), names.end(), found.name) == names.end()) {
-      const auto begin = text_.begin();
+                           const std::vector<std::string>& names) {
+  std::size_t done = 0, from = 0;
+  for (Braced found = next_braced(text, 0); !found.word.empty(); found = next_braced(text, from)) {
+    if (const std::string mistake = mistake_in(found, names); !mistake.empty()) {
       const auto line =
-          1 + std::count(begin, begin + static_cast<std::ptrdiff_t>(found.begin), '\n');
-      throw UsageError(fmt::format("{}:{}: unknown placeholder {{{{{}}}}}{}", file, line,
-                                   found.name, suggestion(found.name, names)),
+          1 +
+          std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(found.begin), '\n');
+      throw UsageError(fmt::format("{}:{}: {}", file, line, mistake),
                        "correct the template, or remove it to use the built-in one");
     }
+    from = found.end;
+    if (found.open >= 2 && found.close >= 2) {
+      const std::size_t begin = found.begin + found.open - 2;
+      from = found.end - found.close + 2;
+      parts_.push_back({text.substr(done, begin - done), std::move(found.word)});
+      done = from;
+    }
   }
+  parts_.push_back({text.substr(done), ""});
 }
 
 std::string TextTemplate::fill(const std::map<std::string, std::string>& values) const {
   std::string filled;
-  std::size_t done = 0;
-  for (Placeholder found = next_placeholder(text_, 0); found.begin != std::string_view::npos;
-       found = next_placeholder(text_, done)) {
-    filled.append(text_, done, found.begin - done);
-    const std::string& value = values.at(found.name);
-    filled.append(value, 0, value.find_last_not_of('\n') + 1);
-    done = found.end;
+  for (const Part& part : parts_) {
+    filled += part.text;
+    if (!part.name.empty()) {
+      const std::string& value = values.at(part.name);
+      filled.append(value, 0, value.find_last_not_of('\n') + 1);
+    }
   }
-  return filled.append(text_, done);
+  return filled;
+}
+
+bool TextTemplate::uses(const std::string& name) const {
+  return std::any_of(parts_.begin(), parts_.end(),
+                     [&](const Part& part) { return part.name == name; });
 }
 
 } // namespace winnow::agents

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "tasks/json/json_fields.h"
 
 #include <algorithm>
 #include <limits>
@@ -35,14 +36,6 @@ nlohmann::json request_json(const std::string& request) {
   } catch (const Error&) { // not JSON: kept as text for people to read
   }
   return to_valid_utf8(request);
-}
-
-nlohmann::json usage_json(const Usage& usage) {
-  return {{"prompt_tokens", usage.prompt_tokens},
-          {"cached_tokens", usage.cached_tokens},
-          {"completion_tokens", usage.completion_tokens},
-          {"reasoning_tokens", usage.reasoning_tokens},
-          {"cache_write_tokens", usage.cache_write_tokens}};
 }
 
 const nlohmann::json& required_text(const nlohmann::json& call, const char* name) {
@@ -122,7 +115,7 @@ std::string encode_call(const RecordedCall& call) {
                               {"request", request_json(call.request)},
                               {"reply", reply.text},
                               {"finish_reason", reply.finish_reason},
-                              {"usage", usage_json(reply.usage)},
+                              {"usage", tasks::write_json(reply.usage)},
                               {"dollars", nullptr},
                               {"seconds", reply.seconds}};
   if (reply.dollars) {

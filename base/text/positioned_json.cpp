@@ -111,6 +111,7 @@ private:
     } else {
       word(result);
     }
+    result.end = at_;
     return result;
   }
 

@@ -18,7 +18,8 @@ struct JsonMember;
 struct JsonValue {
   enum class Kind : std::uint8_t { Null, Boolean, Integer, Real, String, Array, Object };
   Kind kind = Kind::Null;
-  SourcePosition at; ///< of the first character; of a string, the one after the quote
+  SourcePosition at;  ///< of the first character; of a string, the one after the quote
+  SourcePosition end; ///< after the last character
   bool boolean = false;
   std::int64_t integer = 0;
   double real = 0;  ///< Integer and Real

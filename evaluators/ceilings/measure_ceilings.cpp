@@ -194,8 +194,7 @@ Ceilings measure_ceilings(DeviceHost& host, const MachineOptions& machine) {
 
 const std::optional<Ceilings>& cached_ceilings(DeviceHost& host) {
   if (!host.ceilings) {
-    host.ceilings =
-        profiling::load_ceilings(ceilings_path(host), ceilings_owner(host.device)).ceilings;
+    host.ceilings = profiling::load_ceilings(ceilings_path(host), ceilings_owner(host.device));
   }
   return host.ceilings;
 }

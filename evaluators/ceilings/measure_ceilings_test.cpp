@@ -35,7 +35,7 @@ protected:
   }
   Ceilings from_file() const {
     const auto loaded = profiling::load_ceilings(file(), ceilings_owner(host_->device));
-    return loaded.ceilings.value_or(Ceilings{});
+    return loaded.value_or(Ceilings{});
   }
 
   FreshCache cache_;

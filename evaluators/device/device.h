@@ -1,16 +1,18 @@
 #pragma once
 
 #include "evaluators/device/compare_core.h"
-#include "evaluators/device/device_counters.h"
 #include "evaluators/device/device_fault.h"
-#include "evaluators/device/device_timer.h"
 #include "evaluators/device/module.h"
-#include "evaluators/device/piece.h"
+#include "profiling/counters/counter_report.h"
+#include "profiling/power/energy.h"
+#include "profiling/power/gpu_monitor.h"
 #include "tasks/plan/resolve/plan_resolve.h"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -18,6 +20,70 @@
 #include <vector>
 
 namespace winnow::evaluators {
+
+/// A range of consecutive elements of a buffer.
+struct Piece {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+};
+
+/// A run whose work is counted.
+struct CountedSteps {
+  const std::vector<tasks::Step>* steps; ///< never nullptr
+  std::function<void()> select;          ///< selects the run's buffers and module
+  std::function<void()> restore;         ///< resets outputs and inouts, before each pass
+};
+
+/// The part of a Device that measures what runs do and need beside time. Without overrides, it
+/// measures nothing and says so.
+class DeviceCounters {
+public:
+  /// Reads performance counters over each of the runs, and returns a report for each. The counters
+  /// need passes of their own; after the passes the inputs are as before. Never throws because of a
+  /// counter failure: the reports then have the reason.
+  virtual std::vector<profiling::CounterReport> count_all(std::span<const CountedSteps> runs,
+                                                          profiling::CounterSet set);
+  /// Counts one run on the selected buffers.
+  profiling::CounterReport count(const std::vector<tasks::Step>& steps, profiling::CounterSet set,
+                                 const std::function<void()>& restore);
+  /// Launches the steps for about a second. Returns the average energy of one launch, or the reason
+  /// why it is not known.
+  virtual profiling::Energy energy(const std::vector<tasks::Step>& steps);
+
+protected:
+  ~DeviceCounters() = default; // a Device is deleted as a Device
+};
+
+/// State of the caches before a timed run. Cold: the caches hold none of the run's data. Warm: the
+/// caches hold the data that the previous run left.
+enum class CacheState : std::uint8_t { Cold, Warm };
+
+/// The part of a Device that times runs.
+class DeviceTimer {
+public:
+  /// Starts a new turn of timed runs. On a GPU, the launches of one turn use the same stream, and
+  /// the next turn uses another one, so that the choice of stream averages out over a series.
+  virtual void begin_turn() {}
+  /// Runs the steps for a timing, with as little launch overhead as possible. `Cold` also evicts
+  /// the data from the caches first. Until release_buffers(), every call for the same set must pass
+  /// the same `steps`.
+  virtual std::optional<DeviceFault> run_timed(const std::vector<tasks::Step>& steps,
+                                               CacheState caches = CacheState::Cold) = 0;
+  /// Device time of the last run() or run_timed(), as exact as the device can measure it.
+  virtual std::chrono::nanoseconds elapsed() const = 0;
+  /// True when the host disturbed the last run_timed(). Its elapsed() must not become a sample.
+  virtual bool disturbed() const { return false; }
+  /// Clock of the multiprocessors during the last run_timed(), measured on the multiprocessors;
+  /// nullopt: this device cannot measure the clock.
+  virtual std::optional<double> measured_clock_mhz() const { return std::nullopt; }
+  /// A sample with a lower clock does not count, because the device was throttled. 0: not known.
+  virtual double least_clock_mhz() const { return 0; }
+  /// Current clocks, temperature, power and throttle reasons, as far as they can be read.
+  virtual profiling::GpuState state() { return {}; }
+
+protected:
+  ~DeviceTimer() = default; // a Device is deleted as a Device
+};
 
 /// A device as a worker process sees it: modules, buffers and launches. It lives as long as the
 /// worker. A fault may end the process; the device then first reports the fault through the handler

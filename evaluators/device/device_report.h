@@ -4,6 +4,9 @@
 #include "tasks/plan/resolve/plan_resolve.h"
 
 #include <string>
+#include <string_view>
+
+#include <nlohmann/json_fwd.hpp>
 
 namespace winnow::evaluators {
 
@@ -18,5 +21,12 @@ struct DeviceReport {
   Availability availability;
   tasks::DeviceFacts facts;
 };
+
+/// The entry of a kind of which there is no device.
+DeviceReport no_device(std::string_view kind, const std::string& why, const std::string& remedy);
+
+/// The format in which a probing child reports. from_json throws Error.
+void to_json(nlohmann::json& json, const DeviceReport& report);
+void from_json(const nlohmann::json& json, DeviceReport& report);
 
 } // namespace winnow::evaluators

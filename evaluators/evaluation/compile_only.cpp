@@ -4,7 +4,7 @@
 #include "evaluators/device/vendors/gpu_vendors.h"
 #include "evaluators/evaluation/blank_evaluation.h"
 #include "evaluators/host/built_kernel.h"
-#include "evaluators/host/device_compiler.h"
+#include "evaluators/host/device_host.h"
 #include "tasks/plan/kernel_file.h"
 
 namespace winnow::evaluators {

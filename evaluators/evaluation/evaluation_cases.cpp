@@ -186,7 +186,7 @@ CaseResult judged_case(Stage stage, const PlannedCase& planned, const JudgeReply
   CaseResult result = blank_case(stage, planned);
   result.verdict = reply.verdict;
   result.mismatch = reply.mismatch;
-  result.max_error_ratio = reply.max_error_ratio;
+  result.max_error_ratio = reply.ratios.larger();
   result.detail = reply.mismatch ? mismatch_text(*reply.mismatch) : reply.detail;
   return result;
 }

@@ -27,23 +27,23 @@ struct TaskMessage {
   std::string name, category, digest;
   std::string task_toml, reference, baseline, reference_python, cpu_baseline;
 };
-WINNOW_JSON_FIELDS(TaskMessage, name, category, digest, task_toml, reference, baseline,
-                   reference_python, cpu_baseline)
+WINNOW_FIELDS(TaskMessage, name, category, digest, task_toml, reference, baseline, reference_python,
+              cpu_baseline)
 
 } // namespace
 
-WINNOW_JSON_FIELDS(Protocol, seed, tiny_seeds, check, promotion, timing, stop_when_lost, warm,
-                   counters, energy, max_samples, reuse, time_budget, run_timeout)
-WINNOW_JSON_FIELDS(EarnedSpeed, speedup, bounds)
-WINNOW_JSON_FIELDS(KernelToBeat, text, parameters, earned)
-WINNOW_JSON_FIELDS(EvaluationRequest, id, task, text, file_name, choices, depth, turns, protocol,
-                   incumbent)
-WINNOW_JSON_FIELDS(EvaluationResult, id, worker, evaluations, fault)
-WINNOW_JSON_FIELDS(Finalist, text, file_name, parameters, kernel)
-WINNOW_JSON_FIELDS(SittingRequest::Board, task, finalists, baseline_spread)
-WINNOW_JSON_FIELDS(SittingRequest, id, boards, protocol)
-WINNOW_JSON_FIELDS(SittingAnswer::Board, result, fault)
-WINNOW_JSON_FIELDS(SittingAnswer, id, worker, boards)
+WINNOW_FIELDS(Protocol, seed, tiny_seeds, check, promotion, timing, stop_when_lost, warm, counters,
+              energy, max_samples, reuse, time_budget, run_timeout)
+WINNOW_FIELDS(EarnedSpeed, speedup, bounds)
+WINNOW_FIELDS(KernelToBeat, text, parameters, earned)
+WINNOW_FIELDS(EvaluationRequest, id, task, text, file_name, choices, depth, turns, protocol,
+              incumbent)
+WINNOW_FIELDS(EvaluationResult, id, worker, evaluations, fault)
+WINNOW_FIELDS(Finalist, text, file_name, parameters, kernel)
+WINNOW_FIELDS(SittingRequest::Board, task, finalists, baseline_spread)
+WINNOW_FIELDS(SittingRequest, id, boards, protocol)
+WINNOW_FIELDS(SittingAnswer::Board, result, fault)
+WINNOW_FIELDS(SittingAnswer, id, worker, boards)
 
 } // namespace winnow::evaluators
 
@@ -60,8 +60,8 @@ constexpr EnumRange kEnumRange<evaluators::Depth>{static_cast<int>(evaluators::D
 constexpr const char* kCpuBaseline = "cpu_baseline";
 
 template <> struct JsonForm<std::shared_ptr<const Task>> {
-  static nlohmann::json write(const std::shared_ptr<const Task>& task) {
-    return task ? write_one(*task) : nlohmann::json();
+  static void append(std::string& out, const std::shared_ptr<const Task>& task) {
+    append_tree(out, task ? write_one(*task) : nlohmann::json());
   }
   static nlohmann::json write_one(const Task& task) {
     TaskTexts texts = task_texts(task);
@@ -147,6 +147,14 @@ std::optional<Counting> counting_from_string(std::string_view text) {
                                                    {"full", Counting::Full}};
   const auto found = names.find(text);
   return found == names.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::chrono::milliseconds time_budget(const Protocol& protocol, std::string_view device_kind) {
+  constexpr std::chrono::milliseconds kCpu{150};
+  constexpr std::chrono::milliseconds kGpu{20}; // its clock is exact and it runs nothing else
+  return protocol.time_budget.count() > 0 ? protocol.time_budget
+         : device_kind == "cpu"           ? kCpu
+                                          : kGpu;
 }
 
 std::string_view to_string(Depth depth) {

@@ -4,7 +4,7 @@
 #include "evaluators/evaluation/evaluation_run.h"
 #include "evaluators/evaluation/profile.h"
 #include "evaluators/timing/physical_floor.h"
-#include "profiling/counters/idle_time.h"
+#include "profiling/counters/counter_report.h"
 #include "tasks/known_limit.h"
 #include "tasks/plan/resolve/occupancy.h"
 

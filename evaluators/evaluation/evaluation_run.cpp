@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <future>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -132,6 +134,17 @@ bool EvaluationRun::fail(Verdict verdict, std::string detail) {
 bool EvaluationRun::compile() {
   result_.stage = Stage::Compile;
   const std::vector<tasks::Shape> shapes = shown_shapes(on_device_.task, result_.device);
+  std::future<void> for_check; // compiles on another core meanwhile
+  if (depth_ == Depth::Full && on_device_.options.check &&
+      on_device_.host->compiler->has_check_mode() && std::thread::hardware_concurrency() > 1) {
+    for_check = std::async(std::launch::async, [this] {
+      std::vector<Diagnostic> ignored; // check() meets the same errors
+      build_kernel(
+          *on_device_.host->compiler, on_device_.host->device.facts, file_, on_device_.task,
+          result_.parameters, on_device_.task.shapes_of(ShapeSet::Tiny, result_.device),
+          BuildMode::Check, [this] { return on_device_.cancelled.load(); }, ignored);
+    });
+  }
   std::vector<Diagnostic> errors;
   built_ = on_device_.build(file_, on_device_.task, result_.parameters, shapes, BuildMode::Plain,
                             errors);

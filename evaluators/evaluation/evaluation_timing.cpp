@@ -5,7 +5,6 @@
 #include "evaluators/evaluation/library_timing.h"
 #include "evaluators/evaluation/reference_check.h"
 #include "evaluators/timing/hidden_speed.h"
-#include "evaluators/timing/score_times.h"
 #include "evaluators/timing/timed_case.h"
 #include "evaluators/torch/torch_question.h"
 

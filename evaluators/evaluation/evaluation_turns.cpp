@@ -2,7 +2,6 @@
 #include "base/error.h"
 #include "evaluators/evaluation/eager_times.h"
 #include "evaluators/evaluation/evaluation_run.h"
-#include "evaluators/evaluation/whose_fault.h"
 #include "evaluators/timing/incumbent_speed.h"
 #include "evaluators/timing/timed_case.h"
 
@@ -130,7 +129,9 @@ std::string EvaluationRun::why_suspended(const std::vector<RunCaseReport>& repor
   return why_not_reproduced(result_.cases, on_device_.incumbent.value().earned, result_.device);
 }
 
-// The candidate runs first: if it faults alone, its verdict does not depend on the others.
+// Whoever ran when the fault was seen need not be at fault: another kernel may have written the
+// word before. So each runs alone on fresh buffers, until one faults. If nobody does, nobody is
+// blamed. The candidate runs first: if it faults alone, its verdict does not depend on the others.
 EvaluationRun::TurnsEnd
 EvaluationRun::explain_fault(const DeviceFault& fault, const std::vector<PlannedCase>& cases,
                              const BuiltKernel& built,
@@ -141,29 +142,28 @@ EvaluationRun::explain_fault(const DeviceFault& fault, const std::vector<Planned
   }
   std::vector<const BuiltKernel*> kernels{&built};
   kernels.insert(kernels.end(), rivals.rbegin(), rivals.rend());
-  std::vector<std::size_t> order(kernels.size());
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    order[i] = i;
+  std::size_t culprit = 0;
+  StageOutcome alone = run_alone(built, cases);
+  while (!alone.fault && !alone.cancelled && ++culprit < kernels.size()) {
+    alone = run_alone(*kernels[culprit], cases);
   }
-  const auto culprit =
-      find_culprit(order, [&](std::size_t one) { return run_alone(*kernels[one], cases); });
-  if (!culprit) {
+  if (alone.cancelled || !alone.fault) {
     fail(on_device_.cancelled ? Verdict::Infrastructure : Verdict::NotJudged,
          "not reproduced: while kernels took turns: " + fault.detail +
              "; no kernel does this alone");
     return on_device_.cancelled ? TurnsEnd::Failed : TurnsEnd::NotReproduced;
   }
-  const bool is_incumbent = culprit->contestant == 1 && has_incumbent(rivals);
-  if (is_incumbent && culprit->fault.verdict != Verdict::Infrastructure) {
-    on_device_.suspend_incumbent(fmt::format("it fails alone, too: {}", culprit->fault.detail));
+  const bool is_incumbent = culprit == 1 && has_incumbent(rivals);
+  if (is_incumbent && alone.fault->verdict != Verdict::Infrastructure) {
+    on_device_.suspend_incumbent(fmt::format("it fails alone, too: {}", alone.fault->detail));
     return TurnsEnd::Suspended;
   }
-  fail(culprit->contestant == 0 ? culprit->fault.verdict : Verdict::Infrastructure,
+  fail(culprit == 0 ? alone.fault->verdict : Verdict::Infrastructure,
        fmt::format("while timing {}: {}",
-                   culprit->contestant == 0 ? "the kernel"
-                   : is_incumbent           ? "the incumbent"
-                                            : "the baseline",
-                   culprit->fault.detail));
+                   culprit == 0   ? "the kernel"
+                   : is_incumbent ? "the incumbent"
+                                  : "the baseline",
+                   alone.fault->detail));
   return TurnsEnd::Failed;
 }
 

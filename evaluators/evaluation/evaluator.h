@@ -1,6 +1,7 @@
 #pragma once
 
 #include "evaluators/evaluation/evaluation_request.h"
+#include "evaluators/evaluation/task_on_device.h"
 #include "tasks/plan/kernel_file.h"
 #include "tasks/result/evaluation.h"
 #include "tasks/task/task.h"
@@ -13,8 +14,6 @@
 
 namespace winnow::evaluators {
 
-struct DeviceHost;
-
 /// Judges candidates of one task on one device. The stages are: parse, compile, tiny shapes, check
 /// mode, search shapes, timing beside the task's baseline, hidden promotion shapes. Compilers,
 /// candidates and the reference run in child processes. The reference has a process of its own,
@@ -22,14 +21,12 @@ struct DeviceHost;
 /// cancel() from any thread.
 class Evaluator {
 public:
-  Evaluator(tasks::Task task, std::shared_ptr<DeviceHost> host, EvaluationOptions options);
-  ~Evaluator();
-  Evaluator(const Evaluator&) = delete; // owns child processes
-  Evaluator& operator=(const Evaluator&) = delete;
+  Evaluator(tasks::Task task, std::shared_ptr<DeviceHost> host, EvaluationOptions options)
+      : on_device_(std::move(task), std::move(host), std::move(options)) {}
 
   /// Compiles the task's own kernels into the cache before the first evaluation. Throws Error when
   /// they do not compile.
-  void prepare();
+  void prepare() { on_device_.prepare(); }
   /// Does all that the request asks, except that task and protocol are the evaluator's own.
   std::vector<tasks::Evaluation> evaluate(const EvaluationRequest& request);
   /// From now on, timings race the candidate against this kernel as well as the baseline. nullopt:
@@ -43,13 +40,22 @@ public:
   /// `bad_plan`, or `bad_reply` if the text has no code.
   tasks::Evaluation evaluate_text(std::string_view text, std::string file_name);
   /// Ends an evaluation soon. The evaluator stays cancelled.
-  void cancel();
-
-  const tasks::Task& task() const;
+  void cancel() { on_device_.cancelled = true; }
+  const tasks::Task& task() const { return on_device_.task; }
 
 private:
-  struct State;
-  std::unique_ptr<State> state_;
+  tasks::Evaluation attempt(const tasks::KernelFile& file, const tasks::ParameterChoice& choice,
+                            Depth depth);
+  tasks::Evaluation blank(tasks::Verdict verdict, std::string detail) const;
+  /// Evaluates the default choice of parameters, or reports the mistakes of the text.
+  tasks::Evaluation evaluate_default(const tasks::KernelFileResult& parsed, Depth depth);
+  std::vector<tasks::Evaluation> trial(const tasks::KernelFile& file,
+                                       const EvaluationRequest& request);
+  /// nullopt: the precheck, if there is one, lets the text pass.
+  std::optional<tasks::Evaluation> stopped_by_precheck(const std::string& text,
+                                                       const std::string& file_name) const;
+
+  TaskOnDevice on_device_;
 };
 
 } // namespace winnow::evaluators

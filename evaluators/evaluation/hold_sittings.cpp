@@ -45,8 +45,7 @@ private:
     try {
       step();
     } catch (const Error& error) {
-      answer_.boards[board].fault =
-          error.what() + (error.remedy().empty() ? "" : "; " + error.remedy());
+      answer_.boards[board].fault = with_remedy(error);
     }
   }
 

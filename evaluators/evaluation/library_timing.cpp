@@ -49,7 +49,7 @@ LibraryTiming measure(TaskOnDevice& on_device, const tasks::LibraryBaselinePlan&
       on_device.ask(judge_request(on_device, shape, {launch_seed(seed, 0, judged.launch), seed},
                                   judged.salt, outputs, judged.draw));
   timing.agrees = reply.verdict == tasks::Verdict::Correct;
-  timing.max_error_ratio = reply.max_error_ratio;
+  timing.max_error_ratio = reply.ratios.larger();
   timing.error = reply.mismatch ? mismatch_text(*reply.mismatch) : reply.detail;
   timing.samples_ns = report.samples_ns;
   timing.median_ns = tasks::median(timing.samples_ns);

@@ -242,7 +242,7 @@ EvaluationResult LocalEvaluations::evaluate(const EvaluationRequest& request, st
     }
   } catch (const Error& error) {
     result.evaluations.clear();
-    result.fault = error.what() + (error.remedy().empty() ? "" : "; " + error.remedy());
+    result.fault = with_remedy(error);
   } catch (const std::exception& error) {
     result.evaluations.clear();
     result.fault = error.what();

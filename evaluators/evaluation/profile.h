@@ -30,6 +30,9 @@ struct LaunchFacts {
   std::optional<double> blocks_per_multiprocessor; ///< theoretical: resident at once
 };
 
+void to_json(nlohmann::json& json, const LaunchFacts& launch);
+void from_json(const nlohmann::json& json, LaunchFacts& launch);
+
 /// The profile of one kernel at one search shape. `shape` has time, speed of light, limiter and
 /// counters.
 struct ProfiledShape {

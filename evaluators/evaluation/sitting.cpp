@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "base/random_bits.h"
-#include "evaluators/evaluation/against_eager.h"
 #include "evaluators/evaluation/blank_evaluation.h"
 #include "evaluators/evaluation/contest.h"
 #include "evaluators/evaluation/eager_times.h"
@@ -34,118 +33,80 @@ using Clock = std::chrono::steady_clock;
 
 } // namespace
 
-struct Sitting::State : TaskOnDevice {
-  State(const SittingRequest::Board& board, std::shared_ptr<DeviceHost> device_host,
-        EvaluationOptions sitting_options)
-      : TaskOnDevice(*board.task, std::move(device_host), std::move(sitting_options)),
-        finalists(board.finalists), baseline_spread(board.baseline_spread),
-        contestant_of(finalists.size()), refused(finalists.size()), blank(new_evaluation()),
-        contest(*this, has_baseline()) {
-    for (std::size_t i = 0; i < finalists.size(); ++i) {
-      tasks::KernelFileResult parsed =
-          tasks::parse_kernel_file(finalists[i].text, finalists[i].file_name);
-      files.push_back(std::move(parsed.kernel_file));
-      if (!files.back()) {
-        refused[i].verdict = Verdict::BadPlan;
-        refused[i].detail = to_string(parsed.errors.front());
-      }
-    }
-    for (const tasks::ShapeSet set : {tasks::ShapeSet::Search, tasks::ShapeSet::HeldOut}) {
-      const auto of_set = task.shapes_of(set, host->device.kind);
-      shapes.insert(shapes.end(), of_set.begin(), of_set.end());
+Sitting::Sitting(const SittingRequest::Board& board, std::shared_ptr<DeviceHost> device_host,
+                 EvaluationOptions sitting_options)
+    : TaskOnDevice(*board.task, std::move(device_host), std::move(sitting_options)),
+      finalists_(board.finalists), baseline_spread_(board.baseline_spread),
+      contestant_of_(finalists_.size()), refused_(finalists_.size()), blank_(new_evaluation()),
+      contest_(*this, has_baseline()) {
+  for (std::size_t i = 0; i < finalists_.size(); ++i) {
+    tasks::KernelFileResult parsed =
+        tasks::parse_kernel_file(finalists_[i].text, finalists_[i].file_name);
+    files_.push_back(std::move(parsed.kernel_file));
+    if (!files_.back()) {
+      refused_[i].verdict = Verdict::BadPlan;
+      refused_[i].detail = to_string(parsed.errors.front());
     }
   }
+  for (const tasks::ShapeSet set : {tasks::ShapeSet::Search, tasks::ShapeSet::HeldOut}) {
+    const auto of_set = task.shapes_of(set, host->device.kind);
+    shapes_.insert(shapes_.end(), of_set.begin(), of_set.end());
+  }
+}
 
-  void admit();
-  void round();
-  tasks::SittingResult result() const;
-
-  const std::vector<Finalist> finalists;
-  /// By finalist; nullopt: the finalist was refused
-  std::vector<std::optional<tasks::KernelFile>> files;
-  const double baseline_spread;
-  /// By finalist; nullopt: the finalist was refused
-  std::vector<std::optional<std::size_t>> contestant_of;
-  /// By finalist: the evaluation that says why it was refused
-  std::vector<tasks::Evaluation> refused;
-  const tasks::Evaluation blank;
-  std::vector<tasks::Shape> shapes; ///< search shapes, then held-out shapes
-  /// Contestant 0 is the task's baseline, if it has one. The others are finalists.
-  Contest contest;
-  /// By round, shape and contestant; empty: the contestant had been dropped before.
-  std::vector<std::vector<profiling::RoundTimes>> times;
-  double seconds = 0;
-
-private:
-  void add_yardstick();
-  void add(std::size_t finalist);
-  Contest::Series series() const;
-  void take(const Contest::Turns& turns);
-  tasks::SittingRow row_of(std::size_t finalist, const std::vector<std::size_t>& running,
-                           const profiling::Sitting& search,
-                           const profiling::Sitting& held_out) const;
-  void add_races(tasks::SittingRow& row, std::size_t finalist,
-                 const std::vector<std::size_t>& running, const profiling::Sitting& search) const;
-  std::vector<double> samples(std::size_t shape, std::size_t contestant) const;
-  double median_ns(std::size_t shape, std::size_t contestant) const;
-  double baseline_median_ns(std::size_t shape) const;
-  AgainstEager yardstick(tasks::ShapeSet set) const;
-  profiling::Sitting over(tasks::ShapeSet set, const std::vector<std::size_t>& running) const;
-};
-
-void Sitting::State::admit() {
+void Sitting::admit() {
   const auto start = Clock::now();
   add_yardstick();
-  for (std::size_t i = 0; i < finalists.size() && !cancelled; ++i) {
-    if (!files[i]) {
+  for (std::size_t i = 0; i < finalists_.size() && !cancelled; ++i) {
+    if (!files_[i]) {
       continue;
     }
-    refused[i] = EvaluationRun(*this, *files[i], finalists[i].parameters, Depth::HeldOut).run();
-    if (refused[i].verdict == Verdict::Infrastructure && !cancelled) {
-      throw Error("a finalist could not be judged on held-out shapes: " + refused[i].detail);
+    refused_[i] = EvaluationRun(*this, *files_[i], finalists_[i].parameters, Depth::HeldOut).run();
+    if (refused_[i].verdict == Verdict::Infrastructure && !cancelled) {
+      throw Error("a finalist could not be judged on held-out shapes: " + refused_[i].detail);
     }
-    if (refused[i].verdict == Verdict::Correct) {
+    if (refused_[i].verdict == Verdict::Correct) {
       add(i);
     }
   }
-  prepare_reference(shapes);
-  seconds += std::chrono::duration<double>(Clock::now() - start).count();
+  prepare_reference(shapes_);
+  seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-void Sitting::State::add_yardstick() {
+void Sitting::add_yardstick() {
   if (has_baseline()) {
-    own_kernel(baseline_file, task, shapes, baseline);
-    contest.add(baseline, shapes);
+    own_kernel(baseline_file, task, shapes_, baseline);
+    contest_.add(baseline, shapes_);
     return;
   }
-  for (const tasks::Shape& shape : shapes) {
+  for (const tasks::Shape& shape : shapes_) {
     eager_times(*this, shape);
   }
 }
 
-void Sitting::State::add(std::size_t finalist) {
+void Sitting::add(std::size_t finalist) {
   std::vector<Diagnostic> errors;
-  BuiltKernel built = build(*files[finalist], task, finalists[finalist].parameters, shapes,
+  BuiltKernel built = build(*files_[finalist], task, finalists_[finalist].parameters, shapes_,
                             BuildMode::Plain, errors);
   if (!errors.empty() || built.compiled.verdict != Verdict::Correct) {
-    refused[finalist].verdict = Verdict::WrongUnseen;
-    refused[finalist].detail = "does not compile for search and hidden shapes together";
+    refused_[finalist].verdict = Verdict::WrongUnseen;
+    refused_[finalist].detail = "does not compile for search and hidden shapes together";
     return;
   }
-  contestant_of[finalist] = contest.add(std::move(built), shapes);
+  contestant_of_[finalist] = contest_.add(std::move(built), shapes_);
 }
 
-Contest::Series Sitting::State::series() const {
+Contest::Series Sitting::series() const {
   Contest::Series series;
-  const Contest::Contestant& first = contest.contestants()[contest.present().front()];
-  for (const tasks::Shape& shape : shapes) {
+  const Contest::Contestant& first = contest_.contestants()[contest_.present().front()];
+  for (const tasks::Shape& shape : shapes_) {
     const bool hidden = tasks::is_hidden(shape.set);
-    if (hidden && times.size() % kHeldOutEvery != 0) {
+    if (hidden && times_.size() % kHeldOutEvery != 0) {
       break; // search shapes come first, so only hidden shapes follow
     }
     series.planned.push_back({shape,
-                              derived_seed(blank.seed, fmt::format("round {} {} {}", times.size(),
-                                                                   shape.id, random_bits())),
+                              derived_seed(blank_.seed, fmt::format("round {} {} {}", times_.size(),
+                                                                    shape.id, random_bits())),
                               own_plan(first.built, shape), true});
     SamplingRequest& request = series.sampling.emplace_back();
     request.all_judged = true;
@@ -155,76 +116,76 @@ Contest::Series Sitting::State::series() const {
     const int divisor = hidden ? 2 * kSeriesDivisor : kSeriesDivisor;
     request.budget = std::max(time_budget(options, host->device.kind) / divisor, kLeastBudget);
     request.places = places_of(*this, shape);
-    request.areas = areas_of(*this, shape, shapes.size());
+    request.areas = areas_of(*this, shape, shapes_.size());
   }
   return series;
 }
 
-void Sitting::State::round() {
-  if (contest.present().empty()) {
+void Sitting::round() {
+  if (contest_.present().empty()) {
     return; // no finalist is left, and the task has no baseline
   }
   const auto start = Clock::now();
-  if (const auto turns = contest.take_turns([this] { return series(); })) {
+  if (const auto turns = contest_.take_turns([this] { return series(); })) {
     take(*turns);
   }
-  seconds += std::chrono::duration<double>(Clock::now() - start).count();
+  seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-void Sitting::State::take(const Contest::Turns& turns) {
+void Sitting::take(const Contest::Turns& turns) {
   const std::vector<std::size_t>& running = turns.running;
-  std::vector<profiling::RoundTimes> of_round(shapes.size(),
-                                              profiling::RoundTimes(contest.contestants().size()));
+  std::vector<profiling::RoundTimes> of_round(shapes_.size(),
+                                              profiling::RoundTimes(contest_.contestants().size()));
   for (const RunCaseReport& report : turns.outcome.report.cases) {
     for (std::size_t i = 0; i < running.size(); ++i) {
       of_round[report.index][running[i]] = turns.samples(report, i);
     }
   }
-  times.push_back(std::move(of_round));
+  times_.push_back(std::move(of_round));
 }
 
-std::vector<double> Sitting::State::samples(std::size_t shape, std::size_t contestant) const {
+std::vector<double> Sitting::samples(std::size_t shape, std::size_t contestant) const {
   std::vector<double> all;
-  for (const auto& round : times) {
+  for (const auto& round : times_) {
     all.insert(all.end(), round[shape][contestant].begin(), round[shape][contestant].end());
   }
   return all;
 }
 
-double Sitting::State::median_ns(std::size_t shape, std::size_t contestant) const {
+double Sitting::median_ns(std::size_t shape, std::size_t contestant) const {
   return tasks::median(samples(shape, contestant));
 }
 
-double Sitting::State::baseline_median_ns(std::size_t shape) const {
-  return has_baseline() ? median_ns(shape, 0) : tasks::median(eager.at(shapes[shape].id));
+double Sitting::baseline_median_ns(std::size_t shape) const {
+  return has_baseline() ? median_ns(shape, 0) : tasks::median(eager.at(shapes_[shape].id));
 }
 
 /// The speed of the first contestant that is left, which the speeds of the others are multiplied
 /// by.
-AgainstEager Sitting::State::yardstick(tasks::ShapeSet set) const {
+AgainstEager Sitting::yardstick(tasks::ShapeSet set) const {
   if (has_baseline()) {
     return {};
   }
   std::vector<tasks::Shape> of_set;
   std::vector<std::vector<double>> samples_ns;
-  for (std::size_t i = 0; i < shapes.size(); ++i) {
-    if (shapes[i].set == set) {
-      of_set.push_back(shapes[i]);
-      samples_ns.push_back(samples(i, contest.present().front()));
+  for (std::size_t i = 0; i < shapes_.size(); ++i) {
+    if (shapes_[i].set == set) {
+      of_set.push_back(shapes_[i]);
+      samples_ns.push_back(samples(i, contest_.present().front()));
     }
   }
   return against_eager(*this, of_set, samples_ns);
 }
 
-profiling::Sitting Sitting::State::over(tasks::ShapeSet set,
-                                        const std::vector<std::size_t>& running) const {
+profiling::Sitting Sitting::over(tasks::ShapeSet set,
+                                 const std::vector<std::size_t>& running) const {
   std::vector<std::vector<profiling::RoundTimes>> of_set;
-  for (std::size_t shape = 0; shape < shapes.size(); ++shape) {
-    if (shapes[shape].set != set) {
+  for (std::size_t shape = 0; shape < shapes_.size(); ++shape) {
+    if (shapes_[shape].set != set) {
       continue;
     }
     std::vector<profiling::RoundTimes>& rounds = of_set.emplace_back();
-    for (const auto& round : times) {
+    for (const auto& round : times_) {
       if (running.empty() || round[shape][running.front()].empty()) {
         continue; // this round did not time this shape
       }
@@ -237,66 +198,65 @@ profiling::Sitting Sitting::State::over(tasks::ShapeSet set,
   return profiling::Sitting(of_set);
 }
 
-tasks::SittingRow Sitting::State::row_of(std::size_t finalist,
-                                         const std::vector<std::size_t>& running,
-                                         const profiling::Sitting& search,
-                                         const profiling::Sitting& held_out) const {
+tasks::SittingRow Sitting::row_of(std::size_t finalist, const std::vector<std::size_t>& running,
+                                  const profiling::Sitting& search,
+                                  const profiling::Sitting& held_out) const {
   tasks::SittingRow row;
-  row.kernel = finalists[finalist].kernel;
-  if (!contestant_of[finalist]) {
-    row.verdict = refused[finalist].verdict;
-    row.detail = refused[finalist].detail;
+  row.kernel = finalists_[finalist].kernel;
+  if (!contestant_of_[finalist]) {
+    row.verdict = refused_[finalist].verdict;
+    row.detail = refused_[finalist].detail;
     return row;
   }
-  const Contest::Contestant& contestant = contest.contestants()[*contestant_of[finalist]];
+  const Contest::Contestant& contestant = contest_.contestants()[*contestant_of_[finalist]];
   row.verdict = contestant.verdict;
   row.detail = contestant.detail;
-  const auto place = std::find(running.begin(), running.end(), *contestant_of[finalist]);
+  const auto place = std::find(running.begin(), running.end(), *contestant_of_[finalist]);
   if (place == running.end()) {
     return row;
   }
   const auto index = static_cast<std::size_t>(place - running.begin());
   std::vector<double> medians;
-  for (std::size_t i = 0; i < shapes.size() && shapes[i].set == tasks::ShapeSet::Search; ++i) {
+  for (std::size_t i = 0; i < shapes_.size() && shapes_[i].set == tasks::ShapeSet::Search; ++i) {
     row.times.push_back(
-        {shapes[i].id, median_ns(i, *contestant_of[finalist]), baseline_median_ns(i)});
+        {shapes_[i].id, median_ns(i, *contestant_of_[finalist]), baseline_median_ns(i)});
     medians.push_back(row.times.back().median_ns);
   }
   row.score_ns = tasks::geometric_mean(medians);
   const AgainstEager eager = yardstick(tasks::ShapeSet::Search);
   row.speedup = search.ratio(index, 0) * eager.ratio;
   const profiling::Interval bounds =
-      search.repeat_interval(index, 0, index == 0 && has_baseline() ? 0 : baseline_spread);
+      search.repeat_interval(index, 0, index == 0 && has_baseline() ? 0 : baseline_spread_);
   row.speedup_bounds = bounds_of_product(search.ratio(index, 0), bounds, eager);
   row.held_out_speedup = held_out.ratio(index, 0) * yardstick(tasks::ShapeSet::HeldOut).ratio;
   add_races(row, finalist, running, search);
   return row;
 }
 
-void Sitting::State::add_races(tasks::SittingRow& row, std::size_t finalist,
-                               const std::vector<std::size_t>& running,
-                               const profiling::Sitting& search) const {
+void Sitting::add_races(tasks::SittingRow& row, std::size_t finalist,
+                        const std::vector<std::size_t>& running,
+                        const profiling::Sitting& search) const {
   const auto index_of = [&](std::size_t one) {
-    return std::find(running.begin(), running.end(), contestant_of[one].value_or(~0U)) -
+    return std::find(running.begin(), running.end(), contestant_of_[one].value_or(~0U)) -
            running.begin();
   };
   const auto own = static_cast<std::size_t>(index_of(finalist));
-  for (std::size_t other = 0; other < finalists.size(); ++other) {
+  for (std::size_t other = 0; other < finalists_.size(); ++other) {
     const auto rival = static_cast<std::size_t>(index_of(other));
     if (other == finalist || rival == running.size()) {
       continue;
     }
     const profiling::Interval bounds = search.interval(own, rival);
-    row.races.push_back({finalists[other].kernel,
+    row.races.push_back({finalists_[other].kernel,
                          std::string(to_string(search.verdict(own, rival))),
                          search.ratio(own, rival),
                          {bounds.low, bounds.high},
-                         static_cast<int>(times.size())});
+                         static_cast<int>(times_.size())});
   }
 }
 
-tasks::SittingResult Sitting::State::result() const {
-  const std::vector<std::size_t> running = contest.present();
+tasks::SittingResult Sitting::result() const {
+  const std::vector<std::size_t> running = contest_.present();
   const profiling::Sitting search = over(tasks::ShapeSet::Search, running);
   const profiling::Sitting held_out = over(tasks::ShapeSet::HeldOut, running);
   const std::vector<std::size_t> order = search.order();
@@ -307,17 +267,17 @@ tasks::SittingResult Sitting::State::result() const {
   result.device_uuid = host->device.uuid;
   result.driver = host->device.driver;
   result.evaluator_version = kEvaluatorVersion;
-  result.seed = blank.seed;
-  result.rounds = static_cast<int>(times.size());
-  result.baseline_spread = baseline_spread;
-  result.widening = profiling::repeat_factor(baseline_spread);
-  result.started_at = blank.started_at;
-  result.seconds = seconds;
+  result.seed = blank_.seed;
+  result.rounds = static_cast<int>(times_.size());
+  result.baseline_spread = baseline_spread_;
+  result.widening = profiling::repeat_factor(baseline_spread_);
+  result.started_at = blank_.started_at;
+  result.seconds = seconds_;
   std::vector<tasks::SittingRow> fallen;
-  for (std::size_t i = 0; i < finalists.size(); ++i) {
+  for (std::size_t i = 0; i < finalists_.size(); ++i) {
     tasks::SittingRow row = row_of(i, running, search, held_out);
     const auto place = std::find_if(order.begin(), order.end(), [&](std::size_t index) {
-      return contestant_of[i] && running[index] == *contestant_of[i];
+      return contestant_of_[i] && running[index] == *contestant_of_[i];
     });
     row.rank = place == order.end() ? 0 : ranks[static_cast<std::size_t>(place - order.begin())];
     (row.rank > 0 ? result.rows : fallen).push_back(std::move(row));
@@ -327,24 +287,6 @@ tasks::SittingResult Sitting::State::result() const {
   result.rows.insert(result.rows.end(), std::make_move_iterator(fallen.begin()),
                      std::make_move_iterator(fallen.end()));
   return result;
-}
-
-Sitting::Sitting(const SittingRequest::Board& board, std::shared_ptr<DeviceHost> host,
-                 EvaluationOptions options)
-    : state_(std::make_unique<State>(board, std::move(host), std::move(options))) {}
-Sitting::~Sitting() = default;
-
-void Sitting::admit() {
-  state_->admit();
-}
-void Sitting::round() {
-  state_->round();
-}
-tasks::SittingResult Sitting::result() const {
-  return state_->result();
-}
-void Sitting::cancel() {
-  state_->cancelled = true;
 }
 
 } // namespace winnow::evaluators

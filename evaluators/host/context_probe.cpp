@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "evaluators/host/gpu_lock.h"
+#include "evaluators/host/device_host.h"
 #include "evaluators/worker/worker_device.h"
 #include "process/probe_checks.h"
 

@@ -2,11 +2,21 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "evaluators/device/cpu/compile/cpu_compiler.h"
+#include "evaluators/device/gpu/compile/gpu_compiler.h"
 #include "evaluators/device/gpu/helper_kernels.h"
-#include "evaluators/host/device_compiler.h"
+#include "evaluators/device/vendors/gpu_vendors.h"
 #include "tasks/doubts.h"
 
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <string>
 #include <utility>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 namespace winnow::evaluators {
 namespace {
@@ -91,6 +101,55 @@ HostStatistics statistics(const DeviceHost& host) {
 std::string quarantine(const DeviceHost& host) {
   const std::string why = host.runner->quarantine();
   return why.empty() ? why : host.device.id + ": " + why;
+}
+
+GpuLock::GpuLock(const DeviceReport& device) {
+  if (device.kind == "cpu") {
+    return;
+  }
+  const std::string name = device.uuid.empty() ? device.id : device.uuid;
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("winnow-" + name + ".lock");
+  // The file may belong to another user. Linux may refuse O_CREAT for such a file in /tmp.
+  fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd_ < 0 && errno == ENOENT) {
+    fd_ = open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0644);
+  }
+  if (fd_ < 0) {
+    throw Error("cannot open the lock of " + device.id + ": " + path.string(),
+                "make it readable, or set TMPDIR");
+  }
+  if (flock(fd_, LOCK_EX | LOCK_NB) != 0) {
+    close(fd_);
+    throw DeviceUnavailable(device.id + " is in use by another Winnow, and timings never share a "
+                                        "GPU",
+                            "wait for it to end, or choose another GPU with --device");
+  }
+}
+
+GpuLock::~GpuLock() {
+  if (fd_ >= 0) {
+    close(fd_);
+  }
+}
+
+std::unique_ptr<Compiler> make_compiler(const DeviceReport& device, const process::Sandbox& sandbox,
+                                        const MachineOptions& machine,
+                                        const std::filesystem::path& cache) {
+  if (device.kind == "cpu") {
+    CpuCompilerOptions compiler;
+    compiler.cache = cache;
+    compiler.timeout = machine.compile_timeout;
+    compiler.memory_bytes = machine.memory_bytes;
+    return make_cpu_compiler(sandbox, compiler);
+  }
+  GpuCompilerOptions compiler;
+  compiler.vendor = &gpu_vendor(device.kind);
+  compiler.architecture = device.facts.architecture;
+  compiler.cache = cache;
+  compiler.timeout = machine.compile_timeout;
+  compiler.memory_bytes = std::max(compiler.memory_bytes, machine.memory_bytes);
+  return make_gpu_compiler(sandbox, compiler);
 }
 
 } // namespace winnow::evaluators

@@ -3,13 +3,13 @@
 #include "evaluators/device/compiler.h"
 #include "evaluators/device/device_report.h"
 #include "evaluators/host/built_kernel.h"
-#include "evaluators/host/gpu_lock.h"
 #include "evaluators/host/machine_options.h"
 #include "evaluators/host/open_device.h"
 #include "evaluators/judge/judge.h"
 #include "evaluators/messages/arena.h"
 #include "evaluators/torch/torch_child.h"
 #include "evaluators/worker/runner.h"
+#include "process/sandbox.h"
 #include "profiling/roofline/ceilings.h"
 
 #include <chrono>
@@ -18,6 +18,22 @@
 #include <optional>
 
 namespace winnow::evaluators {
+
+/// Keeps other Winnow processes from a GPU as long as this object lives, so that two timings never
+/// share a GPU. The lock is a file in the system's directory for temporary files, named after the
+/// GPU.
+class GpuLock {
+public:
+  GpuLock() = default;
+  /// Throws DeviceUnavailable when another process holds the lock.
+  explicit GpuLock(const DeviceReport& device);
+  ~GpuLock();
+  GpuLock(const GpuLock&) = delete; // owns the descriptor
+  GpuLock& operator=(const GpuLock&) = delete;
+
+private:
+  int fd_ = -1;
+};
 
 /// One device of this machine, open for judging, with its fences, compiler, shared memory,
 /// judge and worker. The evaluators of all tasks share it, for one evaluation at a time. Only
@@ -63,5 +79,10 @@ private:
   double& seconds_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
+
+/// The compiler for this device. Throws Error when this machine has none that works.
+std::unique_ptr<Compiler> make_compiler(const DeviceReport& device, const process::Sandbox& sandbox,
+                                        const MachineOptions& machine,
+                                        const std::filesystem::path& cache);
 
 } // namespace winnow::evaluators

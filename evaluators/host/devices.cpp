@@ -52,18 +52,6 @@ std::string each_vendor(const char* between, std::string (*text)(const GpuVendor
   return join(texts, between);
 }
 
-DeviceReport gpu_report(const GpuVendor& vendor, const GpuProbe& probe) {
-  DeviceReport report;
-  report.kind = vendor.kind;
-  report.id = probe.ordinal < 0 ? report.kind : fmt::format("{}:{}", vendor.kind, probe.ordinal);
-  report.name = probe.name;
-  report.uuid = probe.uuid;
-  report.driver = probe.driver;
-  report.availability = probe.availability;
-  report.facts = probe.facts;
-  return report;
-}
-
 // Reads the reports of the child process. If the child fails, each kind gets the reason.
 std::vector<DeviceReport> probe_gpus() {
   process::Command command;
@@ -76,19 +64,20 @@ std::vector<DeviceReport> probe_gpus() {
     const nlohmann::json found = nlohmann::json::parse(child.out);
     for (const GpuVendor* vendor : gpu_vendors()) {
       for (const nlohmann::json& probe : found.at(vendor->kind)) {
-        reports.push_back(gpu_report(*vendor, probe.get<GpuProbe>()));
+        reports.push_back(probe.get<DeviceReport>());
       }
     }
   } catch (const std::exception&) { // from nlohmann and from_json()
-    GpuProbe broken;
-    broken.availability =
-        Availability::no("the process that looks for GPUs " + describe(child),
-                         "run " + each_vendor(" or ", [](const GpuVendor& vendor) {
-                           return fmt::format("`{}`", vendor.status_program);
-                         }) + "; a driver that hangs needs a restart");
+    const std::string remedy = "run " +
+                               each_vendor(" or ",
+                                           [](const GpuVendor& vendor) {
+                                             return fmt::format("`{}`", vendor.status_program);
+                                           }) +
+                               "; a driver that hangs needs a restart";
     reports.clear();
     for (const GpuVendor* vendor : gpu_vendors()) {
-      reports.push_back(gpu_report(*vendor, broken));
+      reports.push_back(
+          no_device(vendor->kind, "the process that looks for GPUs " + describe(child), remedy));
     }
   }
   return reports;
@@ -161,26 +150,30 @@ DeviceReport select_device(const std::string& name) {
     }
     return *best;
   }
-  std::vector<std::string> known{"best"};
+  const std::string kind = name.substr(0, name.find(':'));
+  std::vector<std::string> known{"best"}, here{"best"};
   for (const DeviceReport& report : reports) {
     known.push_back(report.id);
-    const bool first_of_kind = name == report.kind;
-    if (name != report.id && !first_of_kind) {
+    const bool is_there = report.availability.ok;
+    const bool has_no_such = !is_there && report.id == report.kind && kind == report.kind;
+    if (name != report.id && name != report.kind && !has_no_such) {
+      here.insert(here.end(), is_there ? 1 : 0, report.id);
       continue;
     }
-    if (!report.availability.ok) {
+    if (!is_there) {
+      const bool has_cpu = reports.front().availability.ok;
       throw DeviceUnavailable(
           fmt::format("device '{}' cannot be used: {}", name, report.availability.why),
-          report.availability.remedy);
+          report.availability.remedy +
+              (has_cpu ? "; or take --device cpu, which needs no GPU" : ""));
     }
     return report;
   }
-  const std::string kind = name.substr(0, name.find(':'));
   const bool known_kind = std::any_of(reports.begin(), reports.end(),
                                       [&](const DeviceReport& one) { return one.kind == kind; });
   if (known_kind && kind != name) {
     throw DeviceUnavailable(fmt::format("there is no device '{}' here; the devices here are {}",
-                                        name, join(known, ", ")),
+                                        name, join(here, ", ")),
                             "see `winnow doctor`");
   }
   if (name == "gpu") {

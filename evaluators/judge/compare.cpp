@@ -175,13 +175,12 @@ std::vector<Part> scan_parts(std::int64_t total, const Part& empty, const Scan& 
 /// Adds what element_at() says about the elements [first, end), but reads them a block at a time.
 void add_errors(ErrorTotals& totals, const Comparison& comparison, const ErrorLimits& limits,
                 std::size_t first, std::size_t end) {
-  constexpr std::size_t kBlock = 256;
   const std::size_t size = tasks::size_bytes(comparison.dtype);
   const std::span<const double> magnitude =
       comparison.magnitude.empty() ? comparison.expected : comparison.magnitude;
-  std::array<double, kBlock> got{};
+  std::array<double, tasks::kElementsAtOnce> got{};
   for (std::size_t count = 0; first < end; first += count) {
-    count = std::min(kBlock, end - first);
+    count = std::min(tasks::kElementsAtOnce, end - first);
     tasks::convert_elements(comparison.dtype, comparison.got.data() + first * size,
                             tasks::DType::F64, std::as_writable_bytes(std::span(got)).data(),
                             count);
@@ -347,7 +346,7 @@ ComparisonResult explain(const Comparison& comparison, const ErrorLimits& limits
     const Element& worst = survey.worst;
     tally.add_within(survey.worst_index, worst.got, worst.expected, worst.error.limit);
   }
-  ComparisonResult result = tally.result(total, ratios_of(totals, limits));
+  ComparisonResult result = tally.result(total, error_ratios(totals, limits));
   if (const auto precision = coarser_precision(comparison, limits, totals, survey)) {
     result.verdict = Verdict::LowPrecision;
     result.mismatch->pattern =
@@ -367,7 +366,7 @@ ComparisonResult compare_floating(const Comparison& comparison) {
     return explain(comparison, limits, totals);
   }
   ComparisonResult result;
-  result.ratios = ratios_of(totals, limits);
+  result.ratios = error_ratios(totals, limits);
   return result;
 }
 
@@ -406,7 +405,7 @@ bool is_within(const ErrorTotals& totals, const ErrorLimits& limits) {
   return totals.beyond == 0 && rms(totals) <= limits.norm_multiple;
 }
 
-ErrorRatios ratios_of(const ErrorTotals& totals, const ErrorLimits& limits) {
+ErrorRatios error_ratios(const ErrorTotals& totals, const ErrorLimits& limits) {
   const double norm = rms(totals);
   return {totals.max_ratio, norm > 0 ? norm / limits.norm_multiple : 0};
 }

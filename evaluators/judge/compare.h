@@ -1,7 +1,7 @@
 #pragma once
 
 #include "evaluators/device/compare_core.h"
-#include "evaluators/messages/error_model.h"
+#include "evaluators/messages/protocol.h"
 #include "tasks/result/evaluation.h"
 #include "tasks/result/verdict.h"
 
@@ -17,7 +17,7 @@ namespace winnow::evaluators {
 ErrorLimits limits_of(const ErrorModel& model, tasks::DType output);
 /// True when no element exceeds its limit and the rms of all errors does not exceed its own.
 bool is_within(const ErrorTotals& totals, const ErrorLimits& limits);
-ErrorRatios ratios_of(const ErrorTotals& totals, const ErrorLimits& limits);
+ErrorRatios error_ratios(const ErrorTotals& totals, const ErrorLimits& limits);
 
 /// One output tensor of a candidate and its expected value.
 struct Comparison {
@@ -38,7 +38,7 @@ struct ComparisonResult {
   tasks::Verdict verdict = tasks::Verdict::Correct;
   std::string detail; ///< Infrastructure only: the reason
   std::optional<tasks::Mismatch> mismatch;
-  ErrorRatios ratios; ///< infinite for a NaN where none is allowed
+  ErrorRatios ratios;
 };
 
 /// Compares one output tensor. Floating outputs: every element and the rms over all elements must

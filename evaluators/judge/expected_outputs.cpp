@@ -63,7 +63,7 @@ ComparisonResult ExpectedOutputs::compare(const Comparison& comparison, bool exp
   if (totals && (is_within(*totals, limits) || !explain)) {
     ComparisonResult result;
     result.verdict = is_within(*totals, limits) ? tasks::Verdict::Correct : tasks::Verdict::Wrong;
-    result.ratios = ratios_of(*totals, limits);
+    result.ratios = error_ratios(*totals, limits);
     return result;
   }
   return compare_on_host(comparison, pieces, magnitude);

@@ -38,11 +38,9 @@ public:
     }
     JudgeReply reply;
     reply.verdict = tasks::Verdict::Correct;
-    ErrorRatios ratios;
     for (const JudgedTensor& tensor : request.tensors) {
       const ComparisonResult result = compare_tensor(request, tensor);
-      ratios.add(result.ratios);
-      reply.max_error_ratio = ratios.largest();
+      reply.ratios.add(result.ratios);
       if (result.verdict == tasks::Verdict::Infrastructure) {
         return broken_reference(result.detail);
       }
@@ -50,9 +48,6 @@ public:
         reply.verdict = result.verdict;
         reply.mismatch = result.mismatch;
       }
-    }
-    if (request.ratios) {
-      reply.ratios = ratios;
     }
     return reply;
   }

@@ -17,14 +17,14 @@ struct ErrorModel {
 
 /// How far the errors of outputs are from their limits; above 1 is wrong.
 struct ErrorRatios {
-  double element = 0; ///< largest error / limit of its element; infinite: a wrong exact output
-  double norm = 0;    ///< rms / norm_multiple; 0: the output is compared exactly
+  double element = 0; ///< largest error / limit of its element; infinite for a NaN that is wrong
+  double norm = 0;    ///< rms / norm_multiple; 0 for an output that is compared exactly
 
   void add(const ErrorRatios& other) { ///< keeps the larger of each
     element = std::max(element, other.element);
     norm = std::max(norm, other.norm);
   }
-  [[nodiscard]] double largest() const { return std::max(element, norm); }
+  [[nodiscard]] double larger() const { return std::max(element, norm); }
 };
 
 } // namespace winnow::evaluators

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "evaluators/device/piece.h"
+#include "evaluators/device/device.h"
 
 #include <cstdint>
 #include <vector>

@@ -2,13 +2,14 @@
 
 #include "base/json_dump.h"
 #include "base/text.h"
-#include "tasks/json/json_text.h"
 #include "tasks/result/evaluation_codec.h"
 
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <string_view>
+
+#include <fmt/format.h>
 
 namespace winnow::tasks {
 
@@ -19,7 +20,7 @@ inline constexpr EnumRange kEnumRange<profiling::CounterSet>{profiling::CounterS
 
 /// Types that reports print in a JSON form of their own.
 template <typename T> struct ReportForm {
-  static nlohmann::json write(const T& value) { return value; }
+  static void append(std::string& out, const T& value) { append_tree(out, value); }
   static void read(const nlohmann::json& json, const std::string& /*path*/, T& value) {
     json.get_to(value);
   }
@@ -34,27 +35,27 @@ namespace winnow::evaluators {
 
 using nlohmann::json;
 
-WINNOW_JSON_FIELDS(ArenaSlice, tensor, offset, bytes)
-WINNOW_JSON_FIELDS(SamplingRequest, rivals, has_baseline, all_judged, stop_when_lost, warm,
-                   min_samples, max_samples, budget, overdraft, places, judged, incumbent_judged,
-                   least_baseline_ns, areas, area_bytes)
-WINNOW_JSON_FIELDS(RunCase, plan, seed, salt, outputs, inputs, computed, shape, sampling, counters,
-                   energy, repeat)
-WINNOW_JSON_FIELDS(InputsNeeded, index, seed)
-WINNOW_JSON_FIELDS(RunRequest, module, rivals, workers, deadline, cases)
-WINNOW_JSON_FIELDS(TimedOutput, contestant, launch, area, salt, draw)
-WINNOW_JSON_FIELDS(DeviceFault, verdict, detail)
-WINNOW_JSON_FIELDS(CheckFinding, verdict, detail, certain)
-WINNOW_JSON_FIELDS(RunCaseReport, index, fault, rival, samples_ns, rival_samples_ns,
-                   warm_samples_ns, clocks_mhz, warm_ups, discarded, stopped_by, state, counters,
-                   energy, prepare_ns, differing, timed_outputs, printed)
-WINNOW_JSON_FIELDS(Piece, first, count)
-WINNOW_JSON_FIELDS(ErrorModel, accumulate, multiple, norm_multiple, absolute, nan_allowed)
-WINNOW_JSON_FIELDS(JudgedTensor, slice, pieces, dtype, shape)
-WINNOW_JSON_FIELDS(JudgeRequest, shape, module, plan, seed, static_seed, salt, model, tensors,
-                   explain, ratios, inputs, answers, question, inputs_question)
-WINNOW_JSON_FIELDS(ErrorRatios, element, norm)
-WINNOW_JSON_FIELDS(JudgeReply, verdict, detail, mismatch, max_error_ratio, ratios)
+WINNOW_FIELDS(ArenaSlice, tensor, offset, bytes)
+WINNOW_FIELDS(SamplingRequest, rivals, has_baseline, all_judged, stop_when_lost, warm, min_samples,
+              max_samples, budget, overdraft, places, judged, incumbent_judged, least_baseline_ns,
+              areas, area_bytes)
+WINNOW_FIELDS(RunCase, plan, seed, salt, outputs, inputs, computed, shape, sampling, counters,
+              energy, repeat)
+WINNOW_FIELDS(InputsNeeded, index, seed)
+WINNOW_FIELDS(RunRequest, module, rivals, workers, deadline, cases)
+WINNOW_FIELDS(TimedOutput, contestant, launch, area, salt, draw)
+WINNOW_FIELDS(DeviceFault, verdict, detail)
+WINNOW_FIELDS(CheckFinding, verdict, detail, certain)
+WINNOW_FIELDS(RunCaseReport, index, fault, rival, samples_ns, rival_samples_ns, warm_samples_ns,
+              clocks_mhz, warm_ups, discarded, stopped_by, state, counters, energy, prepare_ns,
+              differing, timed_outputs, printed)
+WINNOW_FIELDS(Piece, first, count)
+WINNOW_FIELDS(ErrorModel, accumulate, multiple, norm_multiple, absolute, nan_allowed)
+WINNOW_FIELDS(JudgedTensor, slice, pieces, dtype, shape)
+WINNOW_FIELDS(JudgeRequest, shape, module, plan, seed, static_seed, salt, model, tensors, explain,
+              inputs, answers, question, inputs_question)
+WINNOW_FIELDS(ErrorRatios, element, norm)
+WINNOW_FIELDS(JudgeReply, verdict, detail, mismatch, ratios)
 
 namespace {
 
@@ -78,30 +79,32 @@ template <typename T> std::string keyed_line(std::string_view key, const T& mess
   return out += "}\n";
 }
 
-// Most reports and replies of a correct kernel say one number. They have a short form, because a
-// tree of values for each of them took an eighth of the coordinator's time.
+// Most reports and replies of a correct kernel say one or two numbers. They have a short form,
+// because a tree of values for each of them took an eighth of the coordinator's time.
 constexpr std::string_view kRan = "{\"ran\":\"";         // {"ran":"INDEX"}
-constexpr std::string_view kCorrect = "{\"correct\":\""; // {"correct":"max_error_ratio"}
+constexpr std::string_view kCorrect = "{\"correct\":\""; // {"correct":"ELEMENT NORM"}
 constexpr std::string_view kShortEnd = "\"}";
 
-template <typename Number> std::string short_line(std::string_view start, Number number) {
-  std::array<char, 32> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-  return std::string(start).append(digits.data(), end).append(kShortEnd) + "\n";
-}
-
-/// The number of a short form; nullopt: `text` has another form.
-template <typename Number>
-std::optional<Number> short_number(std::string_view text, std::string_view start) {
+/// The numbers of a short form; nullopt: `text` has another form.
+template <typename Number, std::size_t kCount>
+std::optional<std::array<Number, kCount>> short_numbers(std::string_view text,
+                                                        std::string_view start) {
   text = trim(text);
   if (!text.starts_with(start) || !text.ends_with(kShortEnd)) {
     return std::nullopt;
   }
-  const char* begin = text.data() + start.size();
+  const char* at = text.data() + start.size();
   const char* end = text.data() + text.size() - kShortEnd.size();
-  Number number{};
-  const auto [stop, error] = std::from_chars(begin, end, number);
-  return error == std::errc{} && stop == end ? std::optional(number) : std::nullopt;
+  std::array<Number, kCount> numbers{};
+  for (Number& number : numbers) {
+    at += &number != numbers.data() && at < end && *at == ' ' ? 1 : 0;
+    const auto [stop, error] = std::from_chars(at, end, number);
+    if (error != std::errc{}) {
+      return std::nullopt;
+    }
+    at = stop;
+  }
+  return at == end ? std::optional(numbers) : std::nullopt;
 }
 
 template <typename T> T decoded(const json& value, const std::string& name) {
@@ -142,8 +145,9 @@ RunRequest decode_run_request(const std::string& text) {
 std::string encode(const RunCaseReport& report) {
   RunCaseReport plain;
   plain.index = report.index;
-  return tasks::json_text(report) == tasks::json_text(plain) ? short_line(kRan, report.index)
-                                                             : keyed_line("case", report);
+  return tasks::json_text(report) == tasks::json_text(plain)
+             ? fmt::format("{}{}{}\n", kRan, report.index, kShortEnd)
+             : keyed_line("case", report);
 }
 
 std::string encode_findings(const std::vector<CheckFinding>& findings) {
@@ -182,8 +186,8 @@ std::optional<InputsNeeded> decode_inputs_needed(const std::string& text) {
 }
 
 bool add_line(RunReport& report, const std::string& text) {
-  if (const auto index = short_number<std::size_t>(text, kRan)) {
-    report.cases.emplace_back().index = *index;
+  if (const auto index = short_numbers<std::size_t, 1>(text, kRan)) {
+    report.cases.emplace_back().index = index->front();
     return true;
   }
   try {
@@ -231,14 +235,16 @@ std::string decode_answered(const std::string& text) {
 }
 
 std::string encode(const JudgeReply& reply) {
+  const auto& [element, norm] = reply.ratios;
   const bool plain = reply.verdict == tasks::Verdict::Correct && reply.detail.empty() &&
-                     !reply.mismatch && !reply.ratios && std::isfinite(reply.max_error_ratio);
-  return plain ? short_line(kCorrect, reply.max_error_ratio) : line_of(reply);
+                     !reply.mismatch && std::isfinite(element) && std::isfinite(norm);
+  return plain ? fmt::format("{}{} {}{}\n", kCorrect, element, norm, kShortEnd) : line_of(reply);
 }
 
 JudgeReply decode_judge_reply(const std::string& text) {
-  if (const auto ratio = short_number<double>(text, kCorrect); ratio && std::isfinite(*ratio)) {
-    return {tasks::Verdict::Correct, {}, {}, *ratio, {}};
+  const auto ratios = short_numbers<double, 2>(text, kCorrect);
+  if (ratios && std::isfinite((*ratios)[0]) && std::isfinite((*ratios)[1])) {
+    return {tasks::Verdict::Correct, {}, {}, {(*ratios)[0], (*ratios)[1]}};
   }
   return decoded<JudgeReply>(json::parse(text), "reply");
 }

@@ -177,7 +177,6 @@ struct JudgeRequest {
   /// false: `wrong` without a mismatch will do. To explain a wrong output, the judge reads every
   /// element of it and of the answer.
   bool explain = true;
-  bool ratios = false; ///< whether the reply has `ratios`
   /// Of a reference outside of the judge: the judge puts the inputs into the exchange, asks for the
   /// answer, and takes the outputs of tasks::reference_view() from the exchange. `plan` then has
   /// buffers only, and `module` is empty.
@@ -191,8 +190,7 @@ struct JudgeReply {
   tasks::Verdict verdict = tasks::Verdict::Infrastructure;
   std::string detail;
   std::optional<tasks::Mismatch> mismatch;
-  double max_error_ratio = 0; ///< ErrorRatios::largest()
-  std::optional<ErrorRatios> ratios;
+  ErrorRatios ratios;
 };
 
 std::string encode(const RunRequest& request);

@@ -42,7 +42,6 @@ private:
 namespace winnow::tasks {
 
 template <> struct JsonForm<evaluators::SharedPlan> {
-  static nlohmann::json write(const evaluators::SharedPlan& plan) { return write_json(*plan); }
   static void append(std::string& out, const evaluators::SharedPlan& plan) { out += plan.text(); }
   static void read(const nlohmann::json& json, const std::string& path,
                    evaluators::SharedPlan& plan) {

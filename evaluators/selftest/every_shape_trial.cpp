@@ -23,18 +23,9 @@ constexpr int kTinyInputs = 20;
 
 std::vector<MutantResult> EveryShapeTrial::run(const tasks::Shape& shape) {
   std::vector<MutantResult> results = untried(shape);
-  const int inputs = set_ == tasks::ShapeSet::Tiny ? kTinyInputs : kInputs;
-  std::vector<MutantResult*> open;
-  for (MutantResult& result : results) {
-    open.push_back(&result);
-  }
-  for (int i = 0; i < inputs && !open.empty(); ++i) {
-    Drawn drawn;
-    drawn.seed = nth_seed(options_.seed, i);
-    drawn.inputs = {shape, tasks::draw_inputs(on_device_.task, shape, drawn.seed)};
-    drawn.right = runner_.answer(drawn.inputs, ReferenceRun::Parts::Outputs);
-    std::erase_if(open, [&](MutantResult* result) { return settle(drawn, *result); });
-  }
+  runner_.settle(shape, options_.seed, set_ == tasks::ShapeSet::Tiny ? kTinyInputs : kInputs,
+                 results,
+                 [this](Drawn& drawn, MutantResult& result) { return settle(drawn, result); });
   return results;
 }
 

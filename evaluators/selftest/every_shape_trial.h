@@ -21,13 +21,6 @@ public:
   std::vector<MutantResult> run(const tasks::Shape& shape);
 
 private:
-  /// One draw of inputs and its correct answer.
-  struct Drawn {
-    std::uint64_t seed = 0;
-    ReferenceCase inputs;
-    ReferenceAnswer right;
-  };
-
   std::vector<MutantResult> untried(const tasks::Shape& shape) const;
   /// Tries one input. True when the result is final and no other input is needed. `drawn` is as
   /// before when the call returns.

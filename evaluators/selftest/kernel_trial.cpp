@@ -67,7 +67,7 @@ std::string KernelTrial::zero_magnitudes() const {
 void KernelTrial::add(const tasks::Shape& shape, const JudgeReply& reply,
                       KernelResult& result) const {
   ++result.cases;
-  result.max_error_ratio = std::max(result.max_error_ratio, reply.max_error_ratio);
+  result.max_error_ratio = std::max(result.max_error_ratio, reply.ratios.larger());
   if (reply.verdict != Verdict::Correct && result.state == KernelResult::State::Accepted) {
     reject(result, reply.verdict,
            fmt::format("{} at {}: {}{}", to_string(reply.verdict), shape.id,
@@ -191,7 +191,8 @@ void KernelTrial::judge_group(const tasks::Shape& shape, Seeds seeds,
   for (int i = seeds.first; i < seeds.end; ++i) {
     for (Tried* const kernel : kernels) {
       if (is_left(*kernel)) {
-        judge_case(shape, i, kernel->cases[static_cast<std::size_t>(i - seeds.first)], *kernel);
+        judge_case(shape, i, kernel->cases[static_cast<std::size_t>(i - seeds.first)],
+                   kernel->result);
       }
     }
   }
@@ -228,12 +229,12 @@ void KernelTrial::run(const tasks::Shape& shape, Seeds seeds, std::uint64_t& off
 }
 
 void KernelTrial::judge_case(const tasks::Shape& shape, int seed, const RunCase& run_case,
-                             Tried& kernel) {
+                             KernelResult& result) const {
   const JudgeReply reply = runner_.judge(shape, run_case.seed, run_case.salt, run_case.outputs);
-  if (seed == 0 && shape.set == tasks::ShapeSet::Search) {
-    kernel.result.measured.push_back({shape.id, reply.ratios.value()});
+  if (seed == 0 && shape.set == tasks::ShapeSet::Search && !on_device_.task.torch) {
+    result.measured.push_back({shape.id, reply.ratios});
   }
-  add(shape, reply, kernel.result);
+  add(shape, reply, result);
 }
 
 } // namespace winnow::evaluators

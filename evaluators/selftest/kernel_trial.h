@@ -60,7 +60,8 @@ private:
   /// Rejects a kernel whose plan does not hold for the shape, and returns false.
   bool plan(const tasks::Shape& shape, Tried& kernel) const;
   void run(const tasks::Shape& shape, Seeds seeds, std::uint64_t& offset, Tried& kernel);
-  void judge_case(const tasks::Shape& shape, int seed, const RunCase& run_case, Tried& kernel);
+  void judge_case(const tasks::Shape& shape, int seed, const RunCase& run_case,
+                  KernelResult& result) const;
   void add(const tasks::Shape& shape, const JudgeReply& reply, KernelResult& result) const;
   void note_magnitude(const ReferenceRun::Seen& magnitude);
   /// "; reference.cu leaves y_magnitude 0 everywhere, ..." if it does; else empty.

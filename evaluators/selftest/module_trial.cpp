@@ -24,7 +24,7 @@ constexpr const char* kOwnPrecision = "own precision";
 
 void note(const JudgeReply& reply, const tasks::Shape& shape, KernelResult& honest) {
   ++honest.cases;
-  honest.max_error_ratio = std::max(honest.max_error_ratio, reply.max_error_ratio);
+  honest.max_error_ratio = std::max(honest.max_error_ratio, reply.ratios.larger());
   if (reply.verdict != tasks::Verdict::Correct && honest.state == KernelResult::State::Accepted) {
     honest.state = KernelResult::State::Rejected;
     honest.detail = fmt::format("{} at {}: {}", to_string(reply.verdict), shape.id,

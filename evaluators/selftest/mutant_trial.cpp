@@ -201,11 +201,11 @@ void MutantTrial::judge(std::size_t index, const tasks::Shape& shape, std::uint6
 void note(const JudgeReply& reply, const tasks::Shape& shape, MutantResult& result) {
   const bool accepted = reply.verdict == tasks::Verdict::Correct;
   const bool nearest = result.state == MutantResult::State::NotApplicable ||
-                       reply.max_error_ratio > result.max_error_ratio;
+                       reply.ratios.larger() > result.max_error_ratio;
   if (!accepted || nearest) {
     result.shape_id = shape.id;
     result.verdict = reply.verdict;
-    result.max_error_ratio = reply.max_error_ratio;
+    result.max_error_ratio = reply.ratios.larger();
   }
   result.state = accepted ? MutantResult::State::Accepted : MutantResult::State::Rejected;
   result.why.clear();

@@ -1,5 +1,6 @@
 #include "evaluators/selftest/narrow_trial.h"
 
+#include "base/error.h"
 #include "base/parallel.h"
 
 #include <algorithm>
@@ -28,22 +29,81 @@ std::vector<tasks::Shape> timed_sizes(const TaskOnDevice& on_device,
   return shapes;
 }
 
-} // namespace
+constexpr const char* kSetKernel = "winnow_set_narrowing";
+constexpr const char* kRoundFunction = "winnow_narrowed";
 
-std::string_view to_string(NarrowResult::State state) {
-  switch (state) {
-  case NarrowResult::State::Rejected:
-    return "rejected";
-  case NarrowResult::State::Accepted:
-    return "accepted";
-  case NarrowResult::State::NotApplicable:
-    return "not_applicable";
+// Adding a number whose last bit is the spacing of the format rounds to nearest, ties to even. A
+// value that is too large becomes the largest of an 8-bit format, and infinite in a wider one.
+constexpr const char* kDeviceCode = R"(
+struct WinnowNarrowing {
+  int name, mantissa_bits, least_exponent;
+  double largest;
+};
+__device__ WinnowNarrowing winnow_narrowing;
+extern "C" __global__ void winnow_set_narrowing(int name, int mantissa_bits, int least_exponent,
+                                                double largest) {
+  winnow_narrowing.name = name;
+  winnow_narrowing.mantissa_bits = mantissa_bits;
+  winnow_narrowing.least_exponent = least_exponent;
+  winnow_narrowing.largest = largest;
+}
+__device__ inline double winnow_narrowed(int name, double value) {
+  const double size = fabs(value);
+  if (name != winnow_narrowing.name || !(size <= 1.7976931348623157e308)) {
+    return value;
   }
-  return "unknown_state";
+  const double largest = winnow_narrowing.largest;
+  double rounded = size;
+  if (size < 2 * largest) {
+    int exponent = (int)(__double_as_longlong(size) >> 52) - 1023;
+    exponent = exponent < winnow_narrowing.least_exponent ? winnow_narrowing.least_exponent
+                                                          : exponent;
+    const long long shift = 1023 + 52 + exponent - winnow_narrowing.mantissa_bits;
+    const double big = 1.5 * __longlong_as_double(shift << 52);
+    rounded = (size + big) - big;
+  }
+  if (rounded > largest) {
+    rounded = winnow_narrowing.mantissa_bits < 7 ? largest
+                                                 : __longlong_as_double(0x7ff0000000000000LL);
+  }
+  return value < 0 ? -rounded : rounded;
+}
+)";
+
+tasks::PlanExpression number(const std::string& text) {
+  return {tasks::Expression::parse(text), {}};
 }
 
+tasks::Launch set_narrowing(std::size_t name, const tasks::FloatFormat& format) {
+  tasks::KernelLaunch launch;
+  launch.kernel = kSetKernel;
+  launch.grid = {number("1")};
+  launch.block = {number("1")};
+  launch.arguments = {tasks::IntegerArgument{number(std::to_string(name))},
+                      tasks::IntegerArgument{number(std::to_string(format.mantissa_bits))},
+                      tasks::IntegerArgument{number(std::to_string(format.least_exponent))},
+                      tasks::FloatArgument{number(fmt::format("{:.17e}", format.largest))}};
+  tasks::Launch first;
+  first.what = std::move(launch);
+  return first;
+}
+
+tasks::KernelFile parse_narrowed(const tasks::Task& task) {
+  const std::string path = (task.folder / "reference.cu").string();
+  const std::vector<tasks::NarrowMark> marks = tasks::narrow_marks(task.reference, path);
+  tasks::KernelFileResult parsed =
+      tasks::parse_kernel_file(tasks::with_calls(task.reference, marks, kRoundFunction), path);
+  if (!parsed.kernel_file) {
+    throw UsageError(to_string(parsed.errors.front()), "correct this file of the task");
+  }
+  parsed.kernel_file->source = kDeviceCode + parsed.kernel_file->source;
+  return std::move(*parsed.kernel_file);
+}
+
+} // namespace
+
 bool is_as_stated(const NarrowResult& result) {
-  using enum NarrowResult::State;
+  using enum MutantResult::State;
   return result.state == NotApplicable ||
          result.state == (result.narrowing.is_allowed ? Accepted : Rejected);
 }
@@ -70,17 +130,8 @@ std::vector<NarrowResult> NarrowTrial::run_shape(const tasks::Shape& shape) {
     result.narrowing = std::move(narrowing);
     result.shape_id = shape.id;
   }
-  std::vector<NarrowResult*> open;
-  for (NarrowResult& result : results) {
-    open.push_back(&result);
-  }
-  for (int i = 0; i < kMostNarrowInputs && !open.empty(); ++i) {
-    Drawn drawn;
-    drawn.seed = nth_seed(options_.seed, i);
-    drawn.inputs = {shape, tasks::draw_inputs(on_device_.task, shape, drawn.seed)};
-    drawn.right = runner_.answer(drawn.inputs, ReferenceRun::Parts::Outputs);
-    std::erase_if(open, [&](NarrowResult* result) { return settle(drawn, *result); });
-  }
+  runner_.settle(shape, options_.seed, kMostNarrowInputs, results,
+                 [this](Drawn& drawn, NarrowResult& result) { return settle(drawn, result); });
   return results;
 }
 
@@ -111,10 +162,39 @@ bool NarrowTrial::settle(const Drawn& drawn, NarrowResult& result) {
   if (is_rejected) {
     result.ratios = {};
   }
-  result.ratios.add(reply.ratios.value());
+  result.ratios.add(reply.ratios);
   result.verdict = reply.verdict;
   result.state = is_rejected ? NarrowResult::State::Rejected : NarrowResult::State::Accepted;
   return is_rejected;
+}
+
+NarrowedReference::NarrowedReference(TaskOnDevice& on_device,
+                                     const std::vector<tasks::Shape>& shapes)
+    : names_(tasks::narrow_names(tasks::narrow_marks(on_device.task.reference, "reference.cu"))),
+      text_(parse_narrowed(on_device.task)) {
+  compiled_.file = file_for(tasks::narrowings_of(on_device.task).front());
+  on_device.own_kernel(compiled_.file, on_device.reference_task, shapes, compiled_.built);
+}
+
+const BuiltKernel& NarrowedReference::with(const tasks::Narrowing& narrowing) {
+  const auto [known, is_new] = variants_.try_emplace(to_string(narrowing));
+  Variant& variant = known->second;
+  if (is_new) {
+    variant.file = file_for(narrowing);
+    variant.built = compiled_.built;
+    variant.built.file = &variant.file;
+    variant.built.plans.clear();
+  }
+  return variant.built;
+}
+
+tasks::KernelFile NarrowedReference::file_for(const tasks::Narrowing& narrowing) const {
+  const auto name = std::find(names_.begin(), names_.end(), narrowing.name);
+  tasks::KernelFile file = text_;
+  file.plan.launches.insert(file.plan.launches.begin(),
+                            set_narrowing(static_cast<std::size_t>(name - names_.begin()),
+                                          tasks::format_of(narrowing.format)));
+  return file;
 }
 
 } // namespace winnow::evaluators

@@ -4,6 +4,7 @@
 #include "base/parallel.h"
 #include "evaluators/device/cpu/cpu_device.h"
 #include "evaluators/evaluation/reference_check.h"
+#include "tasks/inputs/input_generator.h"
 
 #include <utility>
 
@@ -143,6 +144,12 @@ ReferenceAnswer ReferenceRun::answer(const ReferenceCase& reference_case, Parts 
   return std::move(outcome.answers.front());
 }
 
+Drawn ReferenceRun::draw(const tasks::Shape& shape, std::uint64_t seed) {
+  Drawn drawn{seed, {shape, tasks::draw_inputs(on_device_.task, shape, seed)}, {}};
+  drawn.right = answer(drawn.inputs, Parts::Outputs);
+  return drawn;
+}
+
 std::optional<DeviceFault>
 ReferenceRun::look(const ReferenceCase& reference_case, Parts parts,
                    const std::function<void(std::span<const Seen>)>& see) {
@@ -178,7 +185,6 @@ JudgeReply ReferenceRun::judge(const tasks::Shape& shape, std::uint64_t seed, st
                                const std::vector<ArenaSlice>& slices, bool explain) {
   JudgeRequest request = judge_request(on_device_, shape, seed, salt, slices);
   request.explain = explain;
-  request.ratios = true;
   JudgeReply reply = on_device_.ask(request);
   if (reply.verdict == tasks::Verdict::Infrastructure) {
     throw Error(on_device_.task.name + " at " + shape.id + ": " + reply.detail,

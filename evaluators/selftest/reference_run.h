@@ -22,6 +22,17 @@ struct ReferenceCase {
   tasks::HostTensors inputs; ///< every input and inout of the task
 };
 
+/// One draw of inputs and its correct outputs.
+struct Drawn {
+  std::uint64_t seed = 0;
+  ReferenceCase inputs;
+  ReferenceAnswer right;
+};
+
+/// Seed number `i` of a selftest. Both halves differ from those of the others, because the upper
+/// half alone decides what all launches of a turn share.
+std::uint64_t nth_seed(std::uint64_t first, int i);
+
 /// Runs cases in a worker of the device and asks the device's judge. The data of the
 /// cases goes through the arena.
 class ReferenceRun {
@@ -66,11 +77,25 @@ public:
                                   const std::function<void(std::span<const Seen>)>& see);
 
   /// Asks the device's judge about outputs in this process, or in the arena. `explain`: see
-  /// JudgeRequest::explain. The reply has `ratios`. Throws Error when the judge cannot answer.
+  /// JudgeRequest::explain. Throws Error when the judge cannot answer.
   JudgeReply judge(const tasks::Shape& shape, std::uint64_t seed, std::uint64_t salt,
                    const tasks::HostTensors& outputs, bool explain = true);
   JudgeReply judge(const tasks::Shape& shape, std::uint64_t seed, std::uint64_t salt,
                    const std::vector<ArenaSlice>& slices, bool explain = true);
+
+  /// Draws inputs until `settle(drawn, result)` was true for every result, `most` times at most.
+  template <typename Result, typename Settle>
+  void settle(const tasks::Shape& shape, std::uint64_t first_seed, int most,
+              std::vector<Result>& results, const Settle& settle) {
+    std::vector<Result*> open;
+    for (Result& result : results) {
+      open.push_back(&result);
+    }
+    for (int i = 0; i < most && !open.empty(); ++i) {
+      Drawn drawn = draw(shape, nth_seed(first_seed, i));
+      std::erase_if(open, [&](Result* result) { return settle(drawn, *result); });
+    }
+  }
 
   /// Call it before each run(): on a CPU the arena's pages go back to the system, and read 0 after.
   void clear_arena();
@@ -80,6 +105,7 @@ private:
   RunCase place(const BuiltKernel& reference, const ReferenceCase& reference_case, Parts parts,
                 std::uint64_t& offset) const;
   ReferenceAnswer take(const RunCase& run_case) const;
+  Drawn draw(const tasks::Shape& shape, std::uint64_t seed);
   std::vector<Seen> parts_of(const RunCase& run_case) const;
 
   TaskOnDevice& on_device_;
@@ -102,9 +128,5 @@ std::vector<tasks::Shape> shapes_for(const tasks::Task& task, const std::string&
 std::int64_t input_elements(const tasks::Task& task, const tasks::Shape& shape);
 
 std::uint64_t poison_salt(std::uint64_t seed);
-
-/// Seed number `i` of a selftest. Both halves differ from those of the others, because the upper
-/// half alone decides what all launches of a turn share.
-std::uint64_t nth_seed(std::uint64_t first, int i);
 
 } // namespace winnow::evaluators

@@ -19,6 +19,7 @@
 
 namespace winnow::evaluators {
 
+struct DeviceHost;
 struct TaskOnDevice;
 class ReferenceRun;
 
@@ -51,14 +52,13 @@ std::string_view to_string(MutantResult::State state);
 
 /// The result of one reference with narrowed intermediates at one shape.
 struct NarrowResult {
-  enum class State : std::uint8_t { Rejected, Accepted, NotApplicable };
+  using State = MutantResult::State;
   tasks::Narrowing narrowing;
   State state = State::NotApplicable; ///< NotApplicable: the rounding changes no answer
   std::string shape_id;
   tasks::Verdict verdict = tasks::Verdict::NotJudged;
   ErrorRatios ratios; ///< Rejected: of the inputs that rejected it. Accepted: of all inputs
 };
-std::string_view to_string(NarrowResult::State state);
 /// Whether the task tells the truth about it: accepted if task.toml allows it, else rejected.
 bool is_as_stated(const NarrowResult& result);
 

@@ -1,7 +1,7 @@
 // Tests the standing runner on the CPU device. Its processes are as real as on a GPU.
 #include "base/error.h"
 #include "base/files.h"
-#include "evaluators/device/cpu/runtime/test_modules.h"
+#include "evaluators/device/cpu/runtime/testing/test_modules.h"
 #include "evaluators/host/context_probe.h"
 #include "evaluators/host/device_host.h"
 #include "evaluators/worker/runner.h"

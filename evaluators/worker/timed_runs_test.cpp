@@ -1,6 +1,6 @@
 // Tests what a kernel can learn from timed launches, on the CPU device and on a device with perfect
 // memory.
-#include "evaluators/device/cpu/runtime/test_modules.h"
+#include "evaluators/device/cpu/runtime/testing/test_modules.h"
 #include "evaluators/worker/timed_runs.h"
 #include "tasks/inputs/input_generator.h"
 

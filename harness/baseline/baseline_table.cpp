@@ -1,6 +1,7 @@
 #include "harness/baseline/baseline_table.h"
 
 #include "base/error.h"
+#include "base/text/number_text.h"
 #include "evaluators/ceilings/measure_ceilings.h"
 #include "evaluators/evaluation/compile_ahead.h"
 #include "evaluators/evaluation/evaluator.h"
@@ -9,7 +10,7 @@
 #include "evaluators/host/devices.h"
 #include "harness/baseline/torch_process.h"
 #include "harness/config/duration.h"
-#include "store/text_table.h"
+#include "harness/report/text_table.h"
 #include "tasks/reference/narrowing.h"
 #include "tasks/task/baseline.h"
 
@@ -58,7 +59,7 @@ std::optional<store::BaselineTiming> find_timing(const std::vector<store::Baseli
 }
 
 std::string table_microseconds(double ns) {
-  return ns > 0 ? fmt::format("{:.2f}", ns * 1e-3) : std::string();
+  return ns > 0 ? number_text(ns * 1e-3) : std::string();
 }
 
 std::string library_cell(const BaselineRow& row) {
@@ -200,7 +201,7 @@ std::string BaselineTable::time(const tasks::Task& task, std::vector<BaselineRow
 }
 
 std::string baseline_table_text(const std::vector<BaselineRow>& rows, bool with_head) {
-  store::TextTable table;
+  TextTable table;
   table.columns = {{"task"},
                    {"shape"},
                    {"baseline.cu, us", true},
@@ -211,11 +212,10 @@ std::string baseline_table_text(const std::vector<BaselineRow>& rows, bool with_
                    {"torch.compile, us", true},
                    {"note"}};
   for (const BaselineRow& row : rows) {
-    table.rows.push_back(
-        {row.task, row.shape, table_microseconds(row.median_ns),
-         row.speed_of_light ? fmt::format("{:.1f} %", 100 * *row.speed_of_light) : "", row.bound,
-         library_cell(row), framework_cell(row.eager), framework_cell(row.compiled),
-         notes_of(row)});
+    table.rows.push_back({row.task, row.shape, table_microseconds(row.median_ns),
+                          row.speed_of_light ? percent_text(*row.speed_of_light) : "", row.bound,
+                          library_cell(row), framework_cell(row.eager),
+                          framework_cell(row.compiled), notes_of(row)});
   }
   std::string text = to_markdown(table);
   if (!with_head) {

@@ -2,9 +2,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/text/number_text.h"
+#include "harness/report/json_table.h"
 #include "store/gpu_spread.h"
-#include "store/json_table.h"
-#include "tasks/task/speedup_versus.h"
+#include "tasks/task/baseline.h"
 #include "tasks/task_word.h"
 
 #include <algorithm>
@@ -17,8 +18,6 @@ namespace winnow::harness {
 namespace {
 
 using nlohmann::json;
-using store::number_at;
-using store::text_at;
 
 constexpr int kMostRounds = 3; // for each repetition
 
@@ -132,7 +131,7 @@ json gpu_comparison_json(const tasks::Task& task,
   }
   put_order(gpus);
   store::GpuSpread spread = store::spread_of(times);
-  spread.time_versus = tasks::speedup_versus(task.baseline);
+  spread.time_versus = tasks::speedup_versus(task);
   const tasks::Evaluation& first = evaluations.front();
   return {{"schema", "winnow.gpu_comparison"},
           {"version", 1},
@@ -149,24 +148,22 @@ json gpu_comparison_json(const tasks::Task& task,
 }
 
 std::string gpu_comparison_text(const json& document) {
-  const auto microseconds = [](const json& ns) {
-    return fmt::format("{:.2f}", ns.get<double>() / 1000);
-  };
+  const auto microseconds = [](const json& ns) { return number_text(ns.get<double>() / 1000); };
   const auto slower = [](const json& ratio) {
     return fmt::format("{:+.2f} %", 100 * (ratio.get<double>() - 1));
   };
-  store::TextTable table = store::json_table(
-      document.at("gpus"), {{{"GPU"}, "device_uuid"},
-                            {{"worker"}, "worker"},
-                            {{"driver"}, "driver"},
-                            {{"median us", true}, "median_ns", microseconds},
-                            {{"against the fastest", true}, "relative_time", slower},
-                            {{"evaluations", true}, "evaluations"}});
-  store::remove_empty_columns(table);
+  TextTable table =
+      json_table(document.at("gpus"), {{{"GPU"}, "device_uuid"},
+                                       {{"worker"}, "worker"},
+                                       {{"driver"}, "driver"},
+                                       {{"median us", true}, "median_ns", microseconds},
+                                       {{"against the fastest", true}, "relative_time", slower},
+                                       {{"evaluations", true}, "evaluations"}});
+  remove_empty_columns(table);
   return fmt::format("{} on {} ({})\n", text_at(document, "task"), text_at(document, "device"),
                      text_at(document, "device_name")) +
-         to_aligned_text(table, 2) +
-         wrap_line(text_at(document, "note"), store::table_columns(), 0) + "\n";
+         to_aligned_text(table, 2) + wrap_line(text_at(document, "note"), table_columns(), 0) +
+         "\n";
 }
 
 } // namespace winnow::harness

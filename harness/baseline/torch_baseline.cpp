@@ -106,7 +106,7 @@ private:
       return;
     }
     timing.agrees = reply.verdict == tasks::Verdict::Correct;
-    timing.max_error_ratio = reply.max_error_ratio;
+    timing.max_error_ratio = reply.ratios.larger();
     timing.error = reply.mismatch ? evaluators::mismatch_text(*reply.mismatch) : reply.detail;
   }
 

@@ -95,7 +95,7 @@ void ReplyImport::store_reply(const agents::WireAnswer& answer, Call& call) {
     }
   }
   store_.credit_call(call.row.id, request.model);
-  Journal(store_, run_).finish_call(call.row.id, request, call.row.endpoint, reply);
+  Journal(store_, run_).finish_call(call.row.id, request, reply);
   call.answered = true;
   call.failed = false;
 }

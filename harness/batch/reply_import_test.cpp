@@ -103,7 +103,7 @@ protected:
   std::vector<std::string> replies() const {
     std::vector<std::string> found;
     for (const store::ModelCallRow& call : store_.finished_calls(run_)) {
-      found.push_back(call.key + "=" + call.reply);
+      found.push_back(call.key + "=" + call.text);
     }
     return found;
   }

@@ -83,6 +83,9 @@ RequestWriter request_writer(const RequestOutput& output, const RunConfig& confi
     throw UsageError("--output: there is no folder " + writer.file.parent_path().string(),
                      "create the folder, or name a file in another folder");
   }
+  if (!writer.file.empty()) {
+    const AtomicFile probe(writer.file);
+  }
   // Throws if extra_body is not valid.
   request_file(writer.format, {agents::ModelRequest()}, endpoint.extra_body, endpoint.members);
   return writer;
@@ -131,6 +134,7 @@ ExitCode export_requests(const BatchExportCommand& command) {
       is_new ? configured(command.fresh) : config_of(store, command.run, overrides, trust);
   const RequestWriter writer = request_writer(command.output, config);
   DeferringEndpoint endpoint;
+  tell_own_templates(config);
   const ExitCode code = is_new ? start_run(config, command.fresh.names_run(), &endpoint)
                                : resume_run(store, command.run, overrides, trust, &endpoint);
   write_requests(writer, endpoint, {});

@@ -177,6 +177,7 @@ ExitCode bench(const BenchCommand& command) {
       std::cerr << "note: " << missing << '\n';
     }
   }
+  tell_own_templates(runs.front());
   std::vector<std::string> names;
   const ExitCode code = drive_runs(command, suite, runs, names);
   const std::string& path = runs.front().store;
@@ -188,6 +189,9 @@ ExitCode bench(const BenchCommand& command) {
       suite_json(command.suite, suite,
                  names.empty() ? std::vector<SuiteRun>{} : suite_runs(store, suite, names));
   std::cout << (command.json ? json_document(document) : suite_text(document, command.problems));
+  std::cout.flush();
+  std::cerr << fmt::format("the same tables again: winnow leaderboard --suite {} --store {}\n",
+                           shell_word(command.suite), shell_word(path));
   return code;
 }
 

@@ -292,7 +292,7 @@ void add_replay(CLI::App& lab_command, Action& chosen) {
   auto command = std::make_shared<ReplayCommand>();
   CLI::App* sub = lab_command.add_subcommand(
       "replay", "What strategies would have done with the replies of recorded searches, as far as "
-                "the logs allow");
+                "the logs allow; prompts play no part");
   sub->add_option("STORE", command->stores, "SQLite files of runs")->required();
   sub->add_option("--strategy", command->strategies,
                   "only this strategy; may be repeated (default: all)")

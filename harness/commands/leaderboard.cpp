@@ -1,10 +1,10 @@
 #include "base/json_dump.h"
 #include "harness/commands/commands.h"
 #include "harness/named/named_task.h"
+#include "harness/report/board_report.h"
 #include "harness/report/terminal.h"
 #include "harness/run/session.h"
 #include "harness/suite/suite_scores.h"
-#include "store/export.h"
 
 #include <iostream>
 #include <map>
@@ -16,6 +16,14 @@
 namespace winnow::harness {
 namespace {
 
+/// As Sitting::ranks() and the view standings_without_final, and as docs/store.md says.
+constexpr const char* kRankRule =
+    "Ranks: rows are in the order of their speedup. In a final, races decide: a row shares the "
+    "rank of the row above, unless its race (99 %) with a row of that rank shows that it is "
+    "slower; the 95 % interval says what another final may find. Before a final, the rank is 1 "
+    "plus the number of kernels whose 95 % interval lies above that of the row, or of a row before "
+    "it.\n";
+
 struct LeaderboardCommand {
   std::string store;
   store::LeaderboardQuery query;
@@ -25,11 +33,11 @@ struct LeaderboardCommand {
   bool json = false;
 };
 
-const std::map<std::string, store::Format>& formats() {
-  static const std::map<std::string, store::Format> known{{"table", store::Format::Table},
-                                                          {"json", store::Format::Json},
-                                                          {"csv", store::Format::Csv},
-                                                          {"md", store::Format::Markdown}};
+const std::map<std::string, Format>& formats() {
+  static const std::map<std::string, Format> known{{"table", Format::Table},
+                                                   {"json", Format::Json},
+                                                   {"csv", Format::Csv},
+                                                   {"md", Format::Markdown}};
   return known;
 }
 
@@ -48,13 +56,13 @@ ExitCode leaderboard(const LeaderboardCommand& command) {
   query.run = only_run(store, query.run);
   store.require_known(query);
   const auto rows = store.leaderboard(query);
-  const store::Format format = command.json ? store::Format::Json : formats().at(command.format);
+  const Format format = command.json ? Format::Json : formats().at(command.format);
   const store::BoardFacts facts = store::board_facts(store, query, rows);
-  if (rows.empty() && facts.left_out.empty() && format == store::Format::Table) {
+  if (rows.empty() && facts.left_out.empty() && format == Format::Table) {
     std::cerr << store.why_nobody_is_ranked(query) << '\n';
     return ExitCode::Done;
   }
-  std::cout << store::format_leaderboard(rows, format, facts);
+  std::cout << format_leaderboard(rows, format, facts);
   return ExitCode::Done;
 }
 
@@ -64,11 +72,10 @@ void add_leaderboard(CLI::App& app, Action& chosen) {
   auto command = std::make_shared<LeaderboardCommand>();
   CLI::App* sub = app.add_subcommand(
       "leaderboard",
-      "Correct kernels, ranked by speedup over their task's baseline.cu, or over PyTorch eager "
-      "where "
-      "a task has none (geometric mean over shapes); "
-      "kernels that no race of the final tells apart share a rank (=2); before a final, kernels "
-      "with overlapping 95 % intervals do");
+      "Correct kernels, ranked by speedup over their task's baseline.cu (on a CPU: baseline.cpu.cu "
+      "if it has one), or over PyTorch eager where a task has none (geometric mean over shapes); "
+      "kernels that no race of the final tells apart share a rank (=2)");
+  sub->footer(kRankRule);
   sub->add_option("--store", command->store, kStoreHelp);
   sub->add_option("--task", command->query.task, "only this task, by name or folder (default: all)")
       ->transform(name_in_stores);

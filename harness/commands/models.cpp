@@ -9,8 +9,8 @@
 #include "harness/commands/run_options.h"
 #include "harness/config/config.h"
 #include "harness/config/model_arms.h"
+#include "harness/report/text_table.h"
 #include "harness/run/endpoints.h"
-#include "store/text_table.h"
 
 #include <future>
 #include <iostream>
@@ -85,7 +85,7 @@ nlohmann::ordered_json describe_configured(const ModelsCommand& command,
 constexpr std::size_t kModelDetailColumn = 10;
 
 std::string fitted(const std::string& text) {
-  return wrap_lines(text, store::table_columns(), kModelDetailColumn);
+  return wrap_lines(text, table_columns(), kModelDetailColumn);
 }
 
 std::string configured_text(const nlohmann::ordered_json& configured) {
@@ -182,9 +182,9 @@ std::string to_text(const ModelReply& reply) {
   return fmt::format(
       "model    {}\nreply    {}\nended    {}\nlatency  {:.3f} s{}\ntokens   {} prompt ({} cached), "
       "{} completion ({} reasoning)\ncost     {}{}\n",
-      reply.model, store::on_one_line(truncate_text(reply.text, kShownReplyBytes)),
-      reply.finish_reason, reply.seconds, first, reply.usage.prompt_tokens,
-      reply.usage.cached_tokens, reply.usage.completion_tokens, reply.usage.reasoning_tokens,
+      reply.model, on_one_line(truncate_text(reply.text, kShownReplyBytes)), reply.finish_reason,
+      reply.seconds, first, reply.usage.prompt_tokens, reply.usage.cached_tokens,
+      reply.usage.completion_tokens, reply.usage.reasoning_tokens,
       reply.dollars ? fmt::format("${:.6f}", *reply.dollars) : "unknown: no price for this model",
       price);
 }

@@ -1,8 +1,11 @@
 #include "harness/commands/own_kernels.h"
 
+#include "base/digest.h"
 #include "base/error.h"
 #include "base/text/shell_word.h"
 #include "harness/run/session.h"
+
+#include <algorithm>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -30,7 +33,7 @@ store::RowId run_of_person(store::RunStore& store, const std::string& name,
 OwnKernels::OwnKernels(CommandStore& store, const std::string& run, const tasks::Task& task,
                        const nlohmann::json& environment)
     : store_(store.to_keep()), path_(store.path()), run_(run_of_person(store_, run, environment)),
-      task_(store_.add_task(task)) {}
+      task_(store_.add_task(task)), task_name_(task.name), task_digest_(task.digest) {}
 
 std::string OwnKernels::keep(const std::string& file, const std::string& text,
                              const tasks::Evaluation& evaluation, const std::string& asked_by) {
@@ -48,19 +51,44 @@ std::string OwnKernels::keep(const std::string& file, const std::string& text,
   } else {
     store_.add_measurement(candidate, evaluation, asked_by);
   }
+  const std::string store = " --store " + shell_word(path_);
   if (is_known) {
-    return fmt::format("{}: is candidate {} already, and its first evaluation counts; `winnow "
-                       "reverify --store {}` times the leaders again",
-                       file, candidate, shell_word(path_));
+    return fmt::format("{}: is in the store already as @{}, and the first evaluation of a kernel "
+                       "counts: this one is not added; `winnow reverify{}` times the leaders again",
+                       file, candidate, store);
   }
-  const bool ranked = evaluation.verdict == Verdict::Correct && evaluation.promoted;
-  return fmt::format("{}: is candidate {}{}", file, candidate,
-                     ranked
-                         ? fmt::format("; `winnow leaderboard --store {0}` shows the kernel, and "
-                                       "`winnow reverify --store {0}` ranks the leaders in a "
-                                       "final",
-                                       shell_word(path_))
-                         : ", which boards do not rank");
+  if (evaluation.verdict != Verdict::Correct || !evaluation.promoted) {
+    return fmt::format("{}: is candidate {}, which boards do not rank", file, candidate);
+  }
+  if (const auto row = earlier_row(candidate, text, evaluation)) {
+    return fmt::format("{}: is on the board already as @{} (by {}), and that row stays; this "
+                       "evaluation is kept as @{}; `winnow reverify{}` times the leaders again",
+                       file, row->candidate_id, row->author, candidate, store);
+  }
+  return fmt::format("{0}: is candidate {1}; `winnow leaderboard{2}` shows the kernel, and "
+                     "`winnow reverify{2}` ranks the leaders in a final",
+                     file, candidate, store);
+}
+
+/// The row of another candidate with these bytes on the board over all runs.
+std::optional<store::LeaderboardRow>
+OwnKernels::earlier_row(store::RowId candidate, const std::string& text,
+                        const tasks::Evaluation& evaluation) const {
+  const std::string digest = sha256_hex(text);
+  if (store_.candidate_with_file(task_, digest, 0) == candidate) {
+    return std::nullopt; // a whole board is long
+  }
+  store::LeaderboardQuery query;
+  query.task = task_name_;
+  query.device = evaluation.device;
+  query.top = 0;
+  const std::vector<store::LeaderboardRow> rows = store_.leaderboard(query);
+  const auto found = std::find_if(rows.begin(), rows.end(), [&](const auto& row) {
+    return row.digest == digest && row.candidate_id != candidate &&
+           row.task_digest == task_digest_ && row.device_name == evaluation.device_name &&
+           row.evaluator_version == evaluation.evaluator_version;
+  });
+  return found == rows.end() ? std::nullopt : std::optional(*found);
 }
 
 void OwnKernels::keep_baseline(const std::string& text,

@@ -3,6 +3,7 @@
 #include "harness/named/command_store.h"
 #include "tasks/task/task.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,10 +31,14 @@ public:
   void keep_baseline(const std::string& text, const std::vector<tasks::Evaluation>& evaluations);
 
 private:
+  std::optional<store::LeaderboardRow> earlier_row(store::RowId candidate, const std::string& text,
+                                                   const tasks::Evaluation& evaluation) const;
+
   store::RunStore& store_;
   std::string path_;
   store::RowId run_ = 0;
   store::RowId task_ = 0;
+  std::string task_name_, task_digest_;
 };
 
 } // namespace winnow::harness

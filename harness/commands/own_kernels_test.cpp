@@ -2,8 +2,8 @@
 #include "base/files.h"
 #include "harness/baseline/testing/gpu_lanes_fake.h"
 #include "harness/commands/own_kernels.h"
+#include "harness/report/board_report.h"
 #include "harness/run/session.h"
-#include "store/export.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -52,17 +52,35 @@ TEST_F(KernelsOfAPerson, AreOnTheBoard) {
               HasSubstr("which boards do not rank"));
   ASSERT_EQ(board("alice").size(), 1U);
   EXPECT_EQ(board().front().origin, "person");
-  EXPECT_EQ(board().front().run_name, "alice");
+  EXPECT_EQ(board().front().run, "alice");
   EXPECT_EQ(board().front().speedup, 2);
-  EXPECT_THAT(store::format_leaderboard(board(), store::Format::Table), HasSubstr("alice"));
+  EXPECT_THAT(format_leaderboard(board(), Format::Table), HasSubstr("alice"));
 }
 
 TEST_F(KernelsOfAPerson, KeepTheirFirstEvaluation) {
   open("alice").keep("a.cu", "a", own_evaluation(tasks::Verdict::Correct, 2));
   EXPECT_THAT(open("alice").keep("a.cu", "a", own_evaluation(tasks::Verdict::Correct, 9)),
-              HasSubstr("its first evaluation counts"));
+              HasSubstr("a.cu: is in the store already as @1, and the first evaluation of a "
+                        "kernel counts: this one is not added"));
   ASSERT_EQ(board().size(), 1U);
   EXPECT_EQ(board().front().speedup, 2);
+}
+
+TEST_F(KernelsOfAPerson, ThatAreOnTheBoardAlreadyPromiseNoRow) {
+  const tasks::Evaluation fast = own_evaluation(tasks::Verdict::Correct, 2);
+  open("alice").keep("w.cu", "w", own_evaluation(tasks::Verdict::Wrong, 0));
+  open("alice").keep("a.cu", "a", fast);
+  const std::string of_bob = open("bob").keep("a.cu", "a", fast);
+  EXPECT_THAT(of_bob, HasSubstr("a.cu: is on the board already as @2 (by alice), and that row "
+                                "stays; this evaluation is kept as @3"));
+  EXPECT_THAT(of_bob, testing::Not(HasSubstr("winnow leaderboard")));
+  EXPECT_EQ(board().size(), 1U);
+  EXPECT_THAT(open("bob").keep("w.cu", "w", fast), HasSubstr("is candidate 4; `winnow leaderboard"))
+      << "the first one has no row";
+  tasks::Evaluation elsewhere = fast;
+  elsewhere.device_name = "another cpu";
+  EXPECT_THAT(open("carol").keep("a.cu", "a", elsewhere),
+              HasSubstr("is candidate 5; `winnow leaderboard"));
 }
 
 TEST_F(KernelsOfAPerson, ThatTheMachineCouldNotJudgeAreNotStored) {

@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "base/text.h"
+#include "base/text/number_text.h"
 #include "evaluators/evaluation/blank_evaluation.h"
 #include "evaluators/evaluation/ordered_results.h"
 #include "harness/commands/commands.h"
@@ -7,10 +8,10 @@
 #include "harness/exit/interrupt.h"
 #include "harness/machine/machine.h"
 #include "harness/named/named_task.h"
+#include "harness/report/board_report.h"
 #include "harness/report/terminal.h"
 #include "harness/run/final_sitting.h"
 #include "harness/run/session.h"
-#include "store/export.h"
 #include "store/run_store.h"
 
 #include <atomic>
@@ -62,7 +63,7 @@ public:
     if (row.device_name != device().name) {
       std::cout << fmt::format(
           "{} candidate {}: left out: the candidate was measured on {}, but this device is {}\n",
-          row.task, row.candidate, row.device_name, device().name);
+          row.task, row.candidate_id, row.device_name, device().name);
       return;
     }
     const tasks::Evaluation now = judge_again(row);
@@ -111,8 +112,8 @@ private:
   tasks::Evaluation judge_again(const store::LeaderboardRow& row) {
     evaluators::EvaluationRequest request;
     request.task = open(row.task);
-    request.text = store_.candidate(row.candidate).text;
-    request.file_name = fmt::format("candidate-{}.cu", row.candidate);
+    request.text = store_.candidate(row.candidate_id).text;
+    request.file_name = fmt::format("candidate-{}.cu", row.candidate_id);
     request.choices = {nlohmann::json::parse(row.parameters).get<tasks::ParameterChoice>()};
     request.protocol = options_;
     return evaluation_of(evaluations_.evaluate(std::move(request)));
@@ -122,24 +123,25 @@ private:
   void keep(const store::LeaderboardRow& row, const tasks::Evaluation& now) {
     const tasks::Task& task = *open(row.task);
     if (task.digest == row.task_digest) {
-      store_.supersede_evaluation(row.candidate, now);
+      store_.supersede_evaluation(row.candidate_id, now);
       return;
     }
-    store::CandidateRow again = store_.candidate(row.candidate);
-    again.parent_id = row.candidate;
-    const store::RowId candidate = store_.add_candidate(row.run, store_.add_task(task), again);
+    store::CandidateRow again = store_.candidate(row.candidate_id);
+    again.parent_id = row.candidate_id;
+    const store::RowId candidate = store_.add_candidate(row.run_id, store_.add_task(task), again);
     store_.supersede_evaluation(candidate, now);
   }
 
   static void print(const store::LeaderboardRow& row, const tasks::Evaluation& now) {
     const std::string rank =
         row.rank > 0 ? fmt::format("rank {}", row.rank) : "not ranked (" + row.unranked + ")";
-    std::string line = fmt::format(
-        "{} {} candidate {}: was correct, {:.2f}x (evaluator {}); is now {}", row.task, rank,
-        row.candidate, row.speedup, row.evaluator_version, to_string(now.verdict));
-    line += now.verdict == Verdict::Correct
-                ? fmt::format(", {:.2f}x (evaluator {})", now.speedup, now.evaluator_version)
-                : ": " + truncate_text(now.detail, 400);
+    std::string line = fmt::format("{} {} candidate {}: was correct, {}x (evaluator {}); is now {}",
+                                   row.task, rank, row.candidate_id, number_text(row.speedup),
+                                   row.evaluator_version, to_string(now.verdict));
+    line +=
+        now.verdict == Verdict::Correct
+            ? fmt::format(", {}x (evaluator {})", number_text(now.speedup), now.evaluator_version)
+            : ": " + truncate_text(now.detail, 400);
     std::cout << line << std::endl;
   }
 
@@ -180,8 +182,7 @@ ExitCode reverify(const ReverifyCommand& command) {
     std::cerr << "interrupted; what was judged before is stored\n";
   }
   const std::vector<store::LeaderboardRow> now = store.leaderboard(query);
-  std::cout << store::format_leaderboard(now, store::Format::Table,
-                                         store::board_facts(store, query, now));
+  std::cout << format_leaderboard(now, Format::Table, store::board_facts(store, query, now));
   return verification.exit_code();
 }
 

@@ -31,7 +31,11 @@ void add_run(CLI::App& app, Action& chosen) {
       ->type_name("NAME");
   add_new_run_options(*sub, *options);
   sub->callback([options, &chosen] {
-    chosen = [options] { return start_run(configured(*options), options->names_run()); };
+    chosen = [options] {
+      const RunConfig config = configured(*options);
+      tell_own_templates(config);
+      return start_run(config, options->names_run());
+    };
   });
 }
 

@@ -1,10 +1,13 @@
 #include "harness/commands/run_options.h"
 
 #include "agents/endpoints/providers.h"
+#include "agents/prompts/prompts.h"
 #include "harness/config/config_keys.h"
+#include "harness/config/model_arms.h"
 
 #include <algorithm>
 #include <filesystem>
+#include <iostream>
 #include <string_view>
 #include <utility>
 
@@ -130,6 +133,18 @@ RunConfig configured(const NewRunOptions& options) {
     overrides.insert(overrides.begin(), {"run.store", options.store, "--store", true});
   }
   return load_config(find_config(options.config), overrides);
+}
+
+void tell_own_templates(const RunConfig& config) {
+  if (const std::string own = agents::own_templates_text(config.prompts); !own.empty()) {
+    const std::vector<ModelArm> models = models_of(config);
+    const bool is_replay = std::all_of(models.begin(), models.end(), [](const ModelArm& model) {
+      return model.endpoint.kind == "replay";
+    });
+    std::cerr << own
+              << (is_replay ? "; the replies are recorded, and do not depend on prompts" : "")
+              << '\n';
+  }
 }
 
 } // namespace winnow::harness

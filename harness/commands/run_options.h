@@ -22,7 +22,8 @@ struct RunOptions {
 /// The help of --model.
 inline constexpr const char* kModelHelp =
     "provider and model, for instance openai/gpt-5 or ollama/qwen3 (`winnow models list`); or "
-    "replay:FILE, a recording [endpoint.provider, endpoint.model]";
+    "replay:FILE, a recording, whose replies do not depend on prompts [endpoint.provider, "
+    "endpoint.model]";
 
 /// Adds --model and --set.
 void add_endpoint_options(CLI::App& command, RunOptions& options);
@@ -54,5 +55,9 @@ StoreTrust trust_of(const TrustOptions& options);
 /// --set comes last, so it takes precedence over the other options. Throws UsageError if '=' is
 /// missing.
 std::vector<ConfigOverride> overrides_of(const RunOptions& options);
+
+/// Says on stderr which prompt templates of the user's own a run takes, if any, and whether a
+/// recording ignores them.
+void tell_own_templates(const RunConfig& config);
 
 } // namespace winnow::harness

@@ -12,6 +12,7 @@
 #include "harness/selftest/reference_agreement.h"
 #include "harness/selftest/selftest_report.h"
 #include "harness/selftest/task_proofs.h"
+#include "tasks/proof.h"
 
 #include <algorithm>
 #include <iostream>
@@ -85,6 +86,9 @@ ExitCode selftest(SelftestCommand command) {
     std::cout << (command.json ? to_json_text(report) : to_text(report, command.verbose))
               << std::flush;
   });
+  for (const TaskSelftest& task : report.tasks) {
+    tasks::keep_proof(task.digest, device.kind, is_proven(task));
+  }
   return std::all_of(report.tasks.begin(), report.tasks.end(), is_proven) ? ExitCode::Done
                                                                           : ExitCode::NotCorrect;
 }
@@ -108,7 +112,7 @@ void add_options(CLI::App& sub, SelftestCommand& command) {
       ->capture_default_str();
   sub.add_option("--jobs", command.proof.jobs,
                  "tasks to prove side by side; 0: one on the CPU; on a GPU one for each two cores, "
-                 "but at most six")
+                 "but at most eight")
       ->check(CLI::Range(0, 64))
       ->capture_default_str();
   sub.add_option("--python", command.proof.agreement.python,

@@ -1,6 +1,7 @@
 #include "agents/keys/key_source.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/freed_memory.h"
 #include "evaluators/ceilings/measure_ceilings.h"
 #include "evaluators/evaluation/profile.h"
 #include "harness/commands/commands.h"
@@ -185,7 +186,7 @@ private:
     const std::filesystem::path folder =
         options_.cache.empty() ? cache_directory() : options_.cache;
     return profiling::load_ceilings(folder / profiling::ceilings_file_name(owner), owner)
-        .ceilings.value_or(profiling::Ceilings{});
+        .value_or(profiling::Ceilings{});
   }
   /// Clients need not know where files are.
   static nlohmann::json without_folder(nlohmann::json task) {
@@ -233,7 +234,8 @@ std::string store_of(const ServeCommand& command) {
 }
 
 ExitCode serve(const ServeCommand& command) {
-  Interrupt interrupt; // before any other thread starts
+  give_back_freed_memory(); // as the next: before any other thread starts
+  Interrupt interrupt;
   const Access access = access_of(command);
   const BindAddress bind = checked_bind(command, access);
   const std::string store = store_of(command);
@@ -248,10 +250,7 @@ ExitCode serve(const ServeCommand& command) {
   }
   BoardPages board(store, page, poster.function());
   ServerApplication application(access, bind.is_loopback && !access.has_tokens(), board,
-                                judge ? &judge->routes() : nullptr, [&](const std::string& owner) {
-                                  return std::make_unique<BoardPages>(store, page,
-                                                                      poster.function(), owner);
-                                });
+                                judge ? &judge->routes() : nullptr);
   HttpLimits limits;
   limits.owner_share = access.owners() > 1 ? 0.5 : 1;
   HttpServer server(bind, application, limits);

@@ -6,9 +6,9 @@
 #include "harness/named/named_task.h"
 #include "harness/report/candidate_report.h"
 #include "harness/report/diff_report.h"
+#include "harness/report/json_table.h"
 #include "harness/report/terminal.h"
 #include "harness/report/visible_output.h"
-#include "store/json_table.h"
 
 #include <iostream>
 #include <memory>
@@ -46,7 +46,7 @@ store::CandidateRecord record_of(const store::RunStore& store, const std::string
 std::string required(const std::string& text, const nlohmann::json& document, const char* what) {
   if (text.empty()) {
     throw UsageError(
-        fmt::format("candidate {} has no {}", store::text_at(document, "candidate_id"), what));
+        fmt::format("candidate {} has no {}", text_at(document, "candidate_id"), what));
   }
   return text.ends_with('\n') ? text : text + "\n";
 }
@@ -59,19 +59,19 @@ bool is_part(const ShowCommand& command) {
 
 std::string selected(const ShowCommand& command, const nlohmann::json& document) {
   if (command.source) {
-    return required(store::text_at(document, "source"), document, "source");
+    return required(text_at(document, "source"), document, "source");
   }
   if (command.plan) {
-    return required(store::text_at(document, "plan"), document, "launch plan");
+    return required(text_at(document, "plan"), document, "launch plan");
   }
   if (command.reply) {
-    return required(store::text_at(document, "reply"), document, "reply of a model");
+    return required(text_at(document, "reply"), document, "reply of a model");
   }
   if (command.prompt) {
     return required(prompt_text(document), document, "prompt");
   }
   if (command.log) {
-    return required(store::text_at(document, "evaluation/build/log"), document,
+    return required(text_at(document, "evaluation/build/log"), document,
                     "messages of the compiler");
   }
   return command.samples ? samples_text(document) : candidate_text(document);
@@ -98,10 +98,9 @@ ExitCode show(const ShowCommand& command) {
 /// empty.
 std::string race_command(const store::RunStore& store, const nlohmann::json& document,
                          const std::string& given) {
-  return fmt::format(
-      "winnow race {} @{} @{}{}", word_of_store(store, store::text_at(document, "a/task")),
-      store::text_at(document, "a/candidate_id"), store::text_at(document, "b/candidate_id"),
-      given.empty() ? "" : " --store " + shell_word(given));
+  return fmt::format("winnow race {} @{} @{}{}", word_of_store(store, text_at(document, "a/task")),
+                     text_at(document, "a/candidate_id"), text_at(document, "b/candidate_id"),
+                     given.empty() ? "" : " --store " + shell_word(given));
 }
 
 ExitCode diff(const DiffCommand& command) {

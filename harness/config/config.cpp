@@ -75,7 +75,7 @@ fs::path find_config(const std::string& given) {
   }
   throw UsageError(wanted + ": no such config file; looked for " + file + " " + shipped_places() +
                        suggestion(wanted, shipped_configs()),
-                   "name a config file: winnow run FILE");
+                   "name a TOML file, or run in the source folder");
 }
 
 nlohmann::json config_to_json(const RunConfig& config) {

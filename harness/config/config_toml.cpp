@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "base/text/toml.h"
+#include "base/text/toml_reader.h"
 #include "harness/config/config.h"
 #include "harness/config/config_keys.h"
 #include "harness/config/model_arms.h"
@@ -21,53 +21,23 @@ constexpr const char* kKeysBelongElsewhere =
     "a config must not hold a key; put the key into an environment variable and set "
     "endpoint.api_key_env to the name of the variable";
 
-/// Null for values that no key accepts: dates.
-json to_json(const JsonValue& value) {
-  switch (value.kind) {
-  case JsonValue::Kind::Null:
-    return nullptr;
-  case JsonValue::Kind::Boolean:
-    return value.boolean;
-  case JsonValue::Kind::Integer:
-    return value.integer;
-  case JsonValue::Kind::Real:
-    return value.real;
-  case JsonValue::Kind::String:
-    return value.text;
-  case JsonValue::Kind::Array: {
-    json list = json::array();
-    for (const JsonValue& item : value.items) {
-      list.push_back(to_json(item));
-    }
-    return list;
-  }
-  case JsonValue::Kind::Object:
-    break;
-  }
-  json object = json::object();
-  for (const JsonMember& member : value.members) {
-    object[member.key] = to_json(member.value);
-  }
-  return object;
-}
-
 /// Walks through a parsed file, applies its keys and collects every mistake.
 class Reader {
 public:
   Reader(RunConfig& config, std::filesystem::path file) : config_(config), file_(std::move(file)) {}
 
-  void read(const JsonValue& root) {
+  void read(const TomlReader& root) {
     auto sections = config_sections();
     sections.emplace_back("models");
-    for (const auto& [section, at, value] : root.members) {
+    for (const auto& [section, at, value] : root.members()) {
       if (section == "models") {
         read_models(value);
       } else if (std::find(sections.begin(), sections.end(), section) == sections.end()) {
         mistake(at, "unknown section [" + section + "]" + suggestion(section, sections));
-      } else if (value.kind == JsonValue::Kind::Object) {
+      } else if (value.is_table()) {
         read_section(section, value);
       } else {
-        mistake(value.at, fmt::format("'{0}' is not a section; expected [{0}]", section));
+        mistake(value.at(), fmt::format("'{0}' is not a section; expected [{0}]", section));
       }
     }
     if (!mistakes_.empty()) {
@@ -76,8 +46,8 @@ public:
   }
 
 private:
-  void read_section(const std::string& section, const JsonValue& table) {
-    for (const auto& [name, at, value] : table.members) {
+  void read_section(const std::string& section, const TomlReader& table) {
+    for (const auto& [name, at, value] : table.members()) {
       const ConfigKey* key = find_config_key(section, name);
       if (key == nullptr && agents::names_secret(name)) {
         mistake(at, fmt::format("{}.{}: {}", section, name, kKeysBelongElsewhere));
@@ -90,48 +60,47 @@ private:
     }
   }
 
-  void apply(const ConfigKey& key, const JsonValue& value) {
+  void apply(const ConfigKey& key, const TomlReader& value) {
     apply(key, value, config_, key.section);
   }
 
   /// False: the value is a mistake.
-  bool apply(const ConfigKey& key, const JsonValue& value, RunConfig& config,
+  bool apply(const ConfigKey& key, const TomlReader& value, RunConfig& config,
              const std::string& section) {
     try {
-      if (value.kind == JsonValue::Kind::Null) {
+      const json plain = value.json();
+      if (plain.is_null()) { // a date
         throw BadValue("a plain value");
       }
-      key.set(config, to_json(value), file_.parent_path());
+      key.set(config, plain, file_.parent_path());
       return true;
     } catch (const BadValue& error) {
-      mistake(value.at, section + "." + key.name + ": expected " + error.what());
+      mistake(value.at(), section + "." + key.name + ": expected " + error.what());
       return false;
     }
   }
 
-  void read_models(const JsonValue& tables) {
-    const bool is_list =
-        tables.kind == JsonValue::Kind::Array && !tables.items.empty() &&
-        std::all_of(tables.items.begin(), tables.items.end(),
-                    [](const auto& item) { return item.kind == JsonValue::Kind::Object; });
-    if (!is_list) {
-      mistake(tables.at, "'models' is not a list of tables; expected [[models]]");
+  void read_models(const TomlReader& value) {
+    const std::vector<TomlReader> tables = value.items();
+    if (tables.empty() || !std::all_of(tables.begin(), tables.end(),
+                                       [](const TomlReader& item) { return item.is_table(); })) {
+      mistake(value.at(), "'models' is not a list of tables; expected [[models]]");
       return;
     }
-    for (const JsonValue& table : tables.items) {
+    for (const TomlReader& table : tables) {
       read_model(table);
     }
   }
 
-  void read_model(const JsonValue& table) {
-    if (table.members.empty()) {
-      mistake(table.at,
+  void read_model(const TomlReader& table) {
+    if (table.members().empty()) {
+      mistake(table.at(),
               "this table of [[models]] is empty; expected at least one key of [endpoint]");
     }
     ModelArm model;
-    model.where = fmt::format("{}:{}:{}", file_.string(), table.at.line, table.at.column);
+    model.where = table.place();
     json named = json::object();
-    for (const auto& [name, at, value] : table.members) {
+    for (const auto& [name, at, value] : table.members()) {
       const ConfigKey* key = find_config_key("endpoint", name);
       RunConfig scratch;
       if (name == "name") {
@@ -149,11 +118,11 @@ private:
     config_.models.push_back(std::move(model));
   }
 
-  void read_model_name(const JsonValue& value, ModelArm& model) {
-    if (value.kind != JsonValue::Kind::String || value.text.empty()) {
-      mistake(value.at, "models.name: expected a string that is not empty");
+  void read_model_name(const TomlReader& value, ModelArm& model) {
+    model.name = value.as<std::string>().value_or("");
+    if (model.name.empty()) {
+      mistake(value.at(), "models.name: expected a string that is not empty");
     }
-    model.name = value.text;
   }
 
   void mistake(SourcePosition at, const std::string& what) {
@@ -168,7 +137,7 @@ private:
 /// Parses a value as TOML. A bare word ("cpu", "10m") is a string.
 json override_value(const std::string& text) {
   try {
-    return to_json(*parse_toml("value = " + text, "--set").find("value"));
+    return TomlReader::parse("value = " + text, "--set").value("value", "a value").json();
   } catch (const UsageError&) {
     return text;
   }
@@ -203,7 +172,7 @@ RunConfig parse_config(std::string_view text, const std::filesystem::path& file,
   RunConfig config;
   config.name = file.stem().string();
   config.store = (user_data_directory() / (config.name + ".db")).string();
-  Reader(config, file).read(parse_toml(text, file.string()));
+  Reader(config, file).read(TomlReader::parse(text, file.string()));
   apply_overrides(config, overrides);
   return config;
 }

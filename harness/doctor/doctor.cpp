@@ -10,8 +10,8 @@
 #include "evaluators/host/devices.h"
 #include "harness/config/model_arms.h"
 #include "harness/machine/machine.h"
+#include "harness/report/text_table.h"
 #include "harness/run/endpoints.h"
-#include "store/text_table.h"
 #include "tasks/catalogue.h"
 #include "tasks/task/task.h"
 
@@ -121,7 +121,7 @@ Availability catalogue_availability() {
 using Level = IsolationTable::Level;
 
 /// Adds a row for each GPU. `reasons` collects why a context cannot be opened.
-void add_contexts(const IsolationTable& levels, store::TextTable& table, std::string& reasons) {
+void add_contexts(const IsolationTable& levels, TextTable& table, std::string& reasons) {
   for (std::size_t i = 0; i < levels.levels.front().contexts.size(); ++i) {
     const std::string& device = levels.levels.front().contexts[i].first;
     std::vector<std::string>& row = table.rows.emplace_back();
@@ -178,7 +178,7 @@ std::string to_string(const IsolationTable& table) {
   if (table.levels.empty()) {
     return "no isolation level works here; see `winnow doctor`\n";
   }
-  store::TextTable text;
+  TextTable text;
   text.columns.push_back({"a candidate's process tries to"});
   for (const Level& level : table.levels) {
     text.columns.push_back({level.name});
@@ -212,7 +212,7 @@ std::string doctor_text(const std::vector<Examined>& findings) {
     }
     const Availability& found = finding.availability;
     const auto add = [&](const std::string& line) {
-      text += wrap_line(line, store::table_columns(), kDetailColumn) + "\n";
+      text += wrap_line(line, table_columns(), kDetailColumn) + "\n";
     };
     add(fmt::format("  {:<18}{:<4}{}", finding.name, found.ok ? "ok" : "no",
                     found.ok ? found.detail : found.why));

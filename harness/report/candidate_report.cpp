@@ -3,9 +3,10 @@
 #include "base/text.h"
 #include "harness/report/counted.h"
 #include "harness/report/eval_report.h"
+#include "harness/report/json_table.h"
 #include "harness/report/timed_shapes.h"
-#include "store/json_table.h"
-#include "store/number_text.h"
+#include "store/fields.h"
+#include "tasks/result/speedup_text.h"
 #include "tasks/source/kernel_file_scan.h"
 
 #include <algorithm>
@@ -17,49 +18,11 @@ namespace winnow::harness {
 namespace {
 
 using nlohmann::json;
-using store::number_at;
-using store::text_at;
-
-json final_json(const std::optional<store::FinalStanding>& standing) {
-  if (!standing) {
-    return nullptr;
-  }
-  json document{{"rank", standing->rank},
-                {"score_ns", measured_json(standing->score_ns)},
-                {"held_out_speedup", measured_json(standing->held_out_speedup)}};
-  put_measured(document, "speedup", "", standing->speedup, standing->speedup_bounds);
-  return document;
-}
 
 json messages_json(const std::vector<store::CallMessage>& messages) {
   json list = json::array();
   for (const store::CallMessage& message : messages) {
     list.push_back({{"role", message.role}, {"text", to_valid_utf8(message.text)}});
-  }
-  return list;
-}
-
-json races_json(const std::vector<store::RaceOfCandidate>& races) {
-  json list = json::array();
-  for (const store::RaceOfCandidate& race : races) {
-    json& one =
-        list.emplace_back(json{{"source", race.source},
-                               {"rival_id", race.rival_id == 0 ? json() : json(race.rival_id)},
-                               {"verdict", race.verdict},
-                               {"raced_at", race.raced_at}});
-    put_measured(one, "ratio", "", race.ratio, race.bounds);
-  }
-  return list;
-}
-
-json measurements_json(const std::vector<store::Measurement>& measurements) {
-  json list = json::array();
-  for (const store::Measurement& measured : measurements) {
-    json& one = list.emplace_back(json{{"asked_by", measured.asked_by},
-                                       {"measured_at", measured.started_at},
-                                       {"parameters", json::parse(measured.parameters)},
-                                       {"score_ns", measured_json(measured.score_ns)}});
-    put_measured(one, "speedup", "", measured.speedup, measured.bounds);
   }
   return list;
 }
@@ -73,7 +36,7 @@ constexpr const char* kWhenJudged =
 
 /// "label: value", or nothing without a value.
 std::string fact(const char* label, const std::string& value) {
-  return value.empty() ? "" : fmt::format("{}: {}\n", label, store::on_one_line(value));
+  return value.empty() ? "" : fmt::format("{}: {}\n", label, on_one_line(value));
 }
 
 std::string parents_text(const json& parents) {
@@ -94,12 +57,13 @@ std::string final_text(const json& standing) {
   if (standing.is_null()) {
     return {};
   }
-  const std::string interval = store::speedup_interval_text(store::bounds_at(standing, "speedup"));
+  const tasks::Bounds bounds = bounds_at(standing, "speedup");
+  const std::string interval = speedup_interval_text(bounds);
   const double held_out = number_at(standing, "held_out_speedup");
   return fmt::format("rank {}, {}{}{}", text_at(standing, "rank"),
-                     store::speedup_text(number_at(standing, "speedup")),
+                     speedup_text(number_at(standing, "speedup"), bounds),
                      interval.empty() ? "" : " (95 %: " + interval + ")",
-                     held_out > 0 ? ", held-out " + store::speedup_text(held_out) : "");
+                     held_out > 0 ? ", held-out " + tasks::speedup_text(held_out) : "");
 }
 
 constexpr std::size_t kDateBytes = 10;
@@ -111,7 +75,7 @@ std::string races_text(const json& races) {
   for (std::size_t i = 0; i < std::min(races.size(), kRacesShown); ++i) {
     const json& race = races[i];
     const std::string source = text_at(race, "source"), rival = text_at(race, "rival_id");
-    const std::string interval = ratio_interval_text(store::bounds_at(race, "ratio"));
+    const std::string interval = ratio_interval_text(bounds_at(race, "ratio"));
     const std::string ratio = ratio_text(number_at(race, "ratio"));
     text += fmt::format("race {}: against {}: {}{}, {}, {}\n",
                         source == "final" ? "in the final" : source,
@@ -127,10 +91,10 @@ std::string races_text(const json& races) {
 std::string measurements_text(const json& measurements) {
   std::string text;
   for (const json& measured : measurements) {
-    const std::string speedup = store::speedup_text(number_at(measured, "speedup"));
-    const std::string interval =
-        store::speedup_interval_text(store::bounds_at(measured, "speedup"));
-    const std::string parameters = store::parameters_at(measured);
+    const tasks::Bounds bounds = bounds_at(measured, "speedup");
+    const std::string speedup = speedup_text(number_at(measured, "speedup"), bounds);
+    const std::string interval = speedup_interval_text(bounds);
+    const std::string parameters = parameters_at(measured);
     text += fmt::format(
         "measured by winnow {} on {}: {}{}, {}{}{}\n", text_at(measured, "asked_by"),
         text_at(measured, "measured_at").substr(0, kDateBytes),
@@ -147,10 +111,10 @@ std::string light_text(const json& document) {
   const bool asked = std::any_of(measurements.begin(), measurements.end(),
                                  [](const json& one) { return one.at("asked_by") == "profile"; });
   std::string text;
-  for (const json& shape : store::value_at(document, "evaluation/profile")) {
+  for (const json& shape : value_at(document, "evaluation/profile")) {
     if (const double fraction = number_at(shape, "speed_of_light/fraction"); fraction > 0) {
-      text += fmt::format("speed of light at {}: {:.0f} % of {} ({})\n", text_at(shape, "shape"),
-                          100 * fraction, text_at(shape, "speed_of_light/bound"),
+      text += fmt::format("speed of light at {}: {} of {} ({})\n", text_at(shape, "shape"),
+                          percent_text(fraction), text_at(shape, "speed_of_light/bound"),
                           asked ? "from winnow profile" : "from when it was judged");
     }
   }
@@ -181,6 +145,7 @@ json candidate_json(const store::CandidateRecord& record, const CandidateParts& 
           {"task", row.task},
           {"task_digest", record.task_digest},
           {"task_note", record.task_note},
+          {"task_proof", record.task_proof},
           {"origin", row.origin},
           {"model", text_or_null(row.model)},
           {"author", row.author},
@@ -194,9 +159,13 @@ json candidate_json(const store::CandidateRecord& record, const CandidateParts& 
           {"prompt_tokens", tokens(record.prompt_tokens)},
           {"completion_tokens", tokens(record.completion_tokens)},
           {"reasoning_tokens", tokens(record.reasoning_tokens)},
-          {"final", final_json(record.final)},
-          {"races", races_json(record.races)},
-          {"measurements", measurements_json(record.measurements)},
+          {"final", record.final
+                        ? store::record_json(*record.final, {"kernel verdict detail times races",
+                                                             "speedup score_ns held_out_speedup"})
+                        : json()},
+          {"races", store::records_json(record.races, {{}, "ratio rival_id"})},
+          {"measurements",
+           store::records_json(record.measurements, {{}, "speedup score_ns", "parameters"})},
           {"source", row.text},
           {"plan", text_or_null(plan_text(row.text))},
           {"evaluation", store::evaluation_document(record.state)},
@@ -210,19 +179,20 @@ std::string candidate_text(const json& document) {
                                  counted(document.at("lines").get<std::int64_t>(), "line"));
   text += fact("task", text_at(document, "task"));
   text += fact("its revision", text_at(document, "task_note"));
+  text += fact("its proof", text_at(document, "task_proof"));
   text += fact("run", text_at(document, "run"));
-  text += fact("by", store::author_at(document));
+  text += fact("by", text_at(document, "author"));
   text += fact("operator", text_at(document, "operator"));
   text += fact("parents", parents_text(document.at("parents")));
   text += fact("tokens", tokens_text(document));
   text += document.at("dollars").is_null()
               ? ""
-              : "cost: " + store::dollars_text(number_at(document, "dollars")) + "\n";
+              : "cost: " + dollars_text(number_at(document, "dollars")) + "\n";
   text += fact("created", text_at(document, "created_at"));
   text += fact("final", final_text(document.at("final")));
   text += races_text(document.at("races")) + measurements_text(document.at("measurements")) +
           light_text(document);
-  text = wrap_lines(text, store::table_columns(), 2) + "\n";
+  text = wrap_lines(text, table_columns(), 2) + "\n";
   const json& evaluation = document.at("evaluation");
   if (evaluation.is_null()) {
     return text + "not judged yet\n";
@@ -242,13 +212,13 @@ std::string prompt_text(const json& document) {
 
 std::string samples_text(const json& document) {
   std::string text = "shape_id\tshape\tkernel\tordinal\ttime_ns\n";
-  for (const json& result : store::value_at(document, "evaluation/cases")) {
+  for (const json& result : value_at(document, "evaluation/cases")) {
     for (const char* kernel : {"candidate", "baseline", "incumbent", "warm"}) {
       const std::string member = kernel == std::string_view("candidate")
                                      ? "samples_ns"
                                      : kernel + std::string("_samples_ns");
       std::size_t ordinal = 0;
-      for (const json& time : store::value_at(result, member)) {
+      for (const json& time : value_at(result, member)) {
         text += fmt::format("{}\t{}\t{}\t{}\t{}\n", text_at(result, "shape_id"),
                             text_at(result, "shape"), kernel, ordinal++, text_at(time, ""));
       }

@@ -49,7 +49,12 @@ store::CandidateRecord sample_record() {
   record.op = "crossover";
   record.prompt_tokens = 7;
   record.messages = {{"system", "Rules"}, {"user", "Task"}};
-  record.final = store::FinalStanding{2, 1.9, {1.8, 2.0}, 5000, 1.7};
+  tasks::SittingRow& final = record.final.emplace();
+  final.rank = 2;
+  final.speedup = 1.9;
+  final.speedup_bounds = {1.8, 2.0};
+  final.score_ns = 5000;
+  final.held_out_speedup = 1.7;
   return record;
 }
 

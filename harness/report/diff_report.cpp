@@ -2,8 +2,9 @@
 
 #include "base/text.h"
 #include "base/text/unified_diff.h"
+#include "harness/report/json_table.h"
 #include "harness/report/timed_shapes.h"
-#include "store/json_table.h"
+#include "store/candidate_record.h"
 
 #include <map>
 #include <set>
@@ -16,8 +17,6 @@ namespace winnow::harness {
 namespace {
 
 using nlohmann::json;
-using store::number_at;
-using store::text_at;
 
 constexpr const char* kTimesNote =
     "the times are of two evaluations, and the speed of a machine changes between evaluations: "
@@ -74,7 +73,7 @@ json plan_of(const json& candidate) {
 /// The resources of the kernels by name: {"axpy<128>": {"registers": 32}}.
 json resources_of(const json& candidate) {
   json resources = json::object();
-  for (json kernel : store::value_at(candidate, "evaluation/build/kernels")) {
+  for (json kernel : value_at(candidate, "evaluation/build/kernels")) {
     const std::string name = text_at(kernel, "kernel");
     kernel.erase("kernel");
     resources[name] = kernel;
@@ -105,7 +104,7 @@ json resources_diff(const json& a, const json& b) {
 /// The timed search shapes by id and sizes.
 std::map<std::pair<std::string, std::string>, json> timed_shapes_of(const json& candidate) {
   std::map<std::pair<std::string, std::string>, json> shapes;
-  for (const json& result : store::value_at(candidate, "evaluation/cases")) {
+  for (const json& result : value_at(candidate, "evaluation/cases")) {
     if (result.contains("shape") && number_at(result, "median_ns") > 0) {
       shapes[{text_at(result, "shape_id"), text_at(result, "shape")}] = result;
     }
@@ -132,9 +131,9 @@ json times_diff(const json& a, const json& b) {
                                                          {"b_", &in_b[shape]}};
     for (const auto& [side, result] : sides) {
       put_measured(entry, side + std::string("median"), "_ns", number_at(*result, "median_ns"),
-                   store::bounds_at(*result, "median", "_ns"));
+                   bounds_at(*result, "median", "_ns"));
       put_measured(entry, side + std::string("speedup"), "", number_at(*result, "speedup"),
-                   store::bounds_at(*result, "speedup"));
+                   bounds_at(*result, "speedup"));
     }
     list.push_back(std::move(entry));
   }
@@ -144,9 +143,9 @@ json times_diff(const json& a, const json& b) {
 json counters_diff(const json& a, const json& b) {
   std::map<std::pair<std::string, std::string>, std::pair<json, json>> values;
   for (const bool is_b : {false, true}) {
-    for (const json& shape : store::value_at(is_b ? b : a, "evaluation/profile")) {
-      for (const auto& [name, counter] : store::value_at(shape, "counters/counters").items()) {
-        const json& value = store::value_at(counter, "value");
+    for (const json& shape : value_at(is_b ? b : a, "evaluation/profile")) {
+      for (const auto& [name, counter] : value_at(shape, "counters/counters").items()) {
+        const json& value = value_at(counter, "value");
         if (!value.is_null()) {
           auto& pair = values[{text_at(shape, "shape_id"), name}];
           (is_b ? pair.second : pair.first) = value;
@@ -169,51 +168,50 @@ json side_json(const json& candidate) {
   }
   const json& evaluation = candidate.at("evaluation");
   side["verdict"] = evaluation.is_null() ? json("not_judged") : evaluation.at("verdict");
-  side["device_name"] = store::value_at(evaluation, "device_name");
-  side["device_uuid"] = store::value_at(evaluation, "device_uuid");
+  side["device_name"] = value_at(evaluation, "device_name");
+  side["device_uuid"] = value_at(evaluation, "device_uuid");
   put_measured(side, "speedup", "", number_at(evaluation, "speedup"),
-               store::bounds_at(evaluation, "speedup"));
-  store::put_versus(side, store::versus_at(evaluation));
+               bounds_at(evaluation, "speedup"));
+  store::put_versus(side, versus_at(evaluation));
   return side;
 }
 
 std::string side_line(const char* name, const json& side) {
-  const std::string interval = ratio_interval_text(store::bounds_at(side, "speedup"));
+  const std::string interval = ratio_interval_text(bounds_at(side, "speedup"));
   const double speedup = number_at(side, "speedup");
-  const bool is_versus_eager = speedup > 0 && store::versus_at(side) == tasks::kVersusEager;
-  return store::on_one_line(
-             fmt::format("{}: candidate {}, file {}, {} by {} in run {}: {}{}{}{}", name,
-                         text_at(side, "candidate_id"), text_at(side, "digest").substr(0, 8),
-                         text_at(side, "task"), store::author_at(side), text_at(side, "run"),
-                         text_at(side, "verdict"),
-                         speedup > 0 ? ", " + ratio_text(speedup) + " when judged" : "",
-                         is_versus_eager ? " over PyTorch eager" : "",
-                         interval.empty() ? "" : " (95 %: " + interval + ")")) +
+  const bool is_versus_eager = speedup > 0 && versus_at(side) == tasks::kVersusEager;
+  return on_one_line(fmt::format("{}: candidate {}, file {}, {} by {} in run {}: {}{}{}{}", name,
+                                 text_at(side, "candidate_id"),
+                                 text_at(side, "digest").substr(0, 8), text_at(side, "task"),
+                                 text_at(side, "author"), text_at(side, "run"),
+                                 text_at(side, "verdict"),
+                                 speedup > 0 ? ", " + ratio_text(speedup) + " when judged" : "",
+                                 is_versus_eager ? " over PyTorch eager" : "",
+                                 interval.empty() ? "" : " (95 %: " + interval + ")")) +
          "\n";
 }
 
 /// A table under a heading, or nothing without rows.
-std::string section(const char* heading, const json& rows,
-                    const std::vector<store::JsonColumn>& columns) {
+std::string section(const char* heading, const json& rows, const std::vector<JsonColumn>& columns) {
   if (rows.empty()) {
     return {};
   }
-  store::TextTable table = store::json_table(rows, columns);
-  store::remove_empty_columns(table);
+  TextTable table = json_table(rows, columns);
+  remove_empty_columns(table);
   return fmt::format("\n{}\n", heading) + to_aligned_text(table, 2);
 }
 
 bool are_on_two_gpus(const json& document) {
   const std::string a = text_at(document, "a/device_uuid"), b = text_at(document, "b/device_uuid");
   return !a.empty() && !b.empty() && a != b &&
-         store::value_at(document, "a/device_name") == store::value_at(document, "b/device_name");
+         value_at(document, "a/device_name") == value_at(document, "b/device_name");
 }
 
 std::string times_section(const json& document, const std::string& race) {
   const auto time = [](const json& value) { return time_text(number_at(value, "")); };
   const auto speedup = [](const json& value) { return ratio_text(number_at(value, "")); };
   const auto interval = [](const char* name) {
-    return [name](const json& shape) { return ratio_interval_text(store::bounds_at(shape, name)); };
+    return [name](const json& shape) { return ratio_interval_text(bounds_at(shape, name)); };
   };
   const std::string table = section("times", document.at("shapes"),
                                     {{{"shape"}, "shape"},
@@ -225,7 +223,7 @@ std::string times_section(const json& document, const std::string& race) {
                                      {{"95 %", true}, "", interval("b_speedup")}});
   const std::string note =
       (are_on_two_gpus(document) ? kGpusNote : "") + fmt::format(fmt::runtime(kTimesNote), race);
-  return table.empty() ? table : table + wrap_line(note, store::table_columns(), 0) + "\n";
+  return table.empty() ? table : table + wrap_line(note, table_columns(), 0) + "\n";
 }
 
 std::string source_section(const json& document) {
@@ -244,8 +242,8 @@ json diff_json(const json& a, const json& b) {
           {"version", 1},
           {"a", side_json(a)},
           {"b", side_json(b)},
-          {"parameters", differences(paired(store::value_at(a, "evaluation/parameters"),
-                                            store::value_at(b, "evaluation/parameters")),
+          {"parameters", differences(paired(value_at(a, "evaluation/parameters"),
+                                            value_at(b, "evaluation/parameters")),
                                      "parameter")},
           {"plan", differences(paired(plan_of(a), plan_of(b)), "path")},
           {"resources", resources_diff(a, b)},
@@ -256,7 +254,7 @@ json diff_json(const json& a, const json& b) {
 
 std::string diff_text(const json& document, const std::string& race) {
   const auto side = [](const char* name) {
-    return store::JsonColumn{{name == std::string("a") ? "A" : "B"}, name};
+    return JsonColumn{{name == std::string("a") ? "A" : "B"}, name};
   };
   return side_line("A", document.at("a")) + side_line("B", document.at("b")) +
          section("parameters", document.at("parameters"),

@@ -3,7 +3,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "harness/report/eval_report.h"
-#include "store/json_table.h"
+#include "harness/report/json_table.h"
+#include "store/candidate_record.h"
 
 #include <ostream>
 

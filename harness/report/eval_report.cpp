@@ -1,8 +1,8 @@
 #include "harness/report/eval_report.h"
 
 #include "base/text.h"
-#include "store/json_table.h"
-#include "store/number_text.h"
+#include "harness/report/json_table.h"
+#include "tasks/result/speedup_text.h"
 
 #include <algorithm>
 #include <set>
@@ -14,8 +14,6 @@ namespace winnow::harness {
 namespace {
 
 using nlohmann::json;
-using store::number_at;
-using store::text_at;
 
 constexpr const char* kSpeedupNote =
     "speedup: the median of baseline time / candidate time over pairs of launches, not the "
@@ -25,16 +23,20 @@ constexpr const char* kEagerNote =
     "not side by side; 95 %: the interval of the speedup";
 
 bool is_versus_eager(const json& evaluation) {
-  return store::versus_at(evaluation) == tasks::kVersusEager;
+  return versus_at(evaluation) == tasks::kVersusEager;
 }
 
 std::string microseconds(double ns) {
-  return ns > 0 ? fmt::format("{:.2f}", ns / 1000) : "";
+  return ns > 0 ? number_text(ns / 1000) : "";
 }
 
 /// "0.93-1.03"; empty if unknown.
 std::string bounds_text(const json& document) {
-  return store::speedup_interval_text(store::bounds_at(document, "speedup"));
+  return speedup_interval_text(bounds_at(document, "speedup"));
+}
+
+std::string speedup_at(const json& document) {
+  return speedup_text(number_at(document, "speedup"), bounds_at(document, "speedup"));
 }
 
 /// The document of a hidden case has no shape.
@@ -75,21 +77,18 @@ std::string cases_table(const json& evaluation) {
   const auto baseline = [](const json& result) {
     return is_hidden(result) ? "" : microseconds(number_at(result, "baseline_median_ns"));
   };
-  const auto speedup = [](const json& value) { return store::speedup_text(number_at(value, "")); };
   const bool eager = is_versus_eager(evaluation);
-  store::TextTable table =
-      store::json_table(cases, {{{"stage"}, "stage"},
-                                {{"shape"}, "", shape},
-                                {{"verdict"}, "verdict"},
-                                {{"error / limit", true}, "max_error_ratio", error},
-                                {{"median us", true}, "median_ns", median},
-                                {{eager ? "eager us" : "baseline us", true}, "", baseline},
-                                {{"speedup", true}, "speedup", speedup},
-                                {{"95 %", true}, "", bounds_text}});
-  store::remove_empty_columns(table);
+  TextTable table = json_table(cases, {{{"stage"}, "stage"},
+                                       {{"shape"}, "", shape},
+                                       {{"verdict"}, "verdict"},
+                                       {{"error / limit", true}, "max_error_ratio", error},
+                                       {{"median us", true}, "median_ns", median},
+                                       {{eager ? "eager us" : "baseline us", true}, "", baseline},
+                                       {{"speedup", true}, "", speedup_at},
+                                       {{"95 %", true}, "", bounds_text}});
+  remove_empty_columns(table);
   return to_aligned_text(table, 0) +
-         (timed ? wrap_line(eager ? kEagerNote : kSpeedupNote, store::table_columns(), 0) + "\n\n"
-                : "\n");
+         (timed ? wrap_line(eager ? kEagerNote : kSpeedupNote, table_columns(), 0) + "\n\n" : "\n");
 }
 
 std::string hidden_text(const json& evaluation) {
@@ -102,7 +101,7 @@ std::string hidden_text(const json& evaluation) {
   const double speedup = number_at(evaluation, "hidden_speedup");
   if (speedup > 0) {
     text += fmt::format(
-        "hidden shapes: {} {}{}\n", store::speedup_text(speedup), rival_speed(evaluation),
+        "hidden shapes: {} {}{}\n", tasks::speedup_text(speedup), rival_speed(evaluation),
         evaluation.at("promoted") == false ? ", too slow there to lead a search" : "");
   }
   return text;
@@ -143,13 +142,13 @@ std::string rest_of_log(const json& evaluation) {
 std::string libraries_text(const json& cases) {
   std::string text;
   for (const json& result : cases) {
-    for (const json& library : store::value_at(result, "libraries")) {
+    for (const json& library : value_at(result, "libraries")) {
       text += fmt::format("{}, {}: ", text_at(library, "name"), text_at(result, "shape"));
       const double median = number_at(library, "median_ns");
       const double own = number_at(result, "median_ns");
       if (library.at("agrees") == true && median > 0) {
         text += microseconds(median) + " us";
-        text += own > 0 ? fmt::format(", the candidate takes {:.2f}x as long", own / median) : "";
+        text += own > 0 ? ", the candidate takes " + number_text(own / median) + "x as long" : "";
       } else {
         text += "not compared: " + text_at(library, "error");
       }
@@ -167,7 +166,7 @@ std::string resources_table(const json& build) {
     return fmt::format("{:.0f}", number_at(kernel, "spill_store_bytes") +
                                      number_at(kernel, "spill_load_bytes"));
   };
-  const store::TextTable table = store::json_table(
+  const TextTable table = json_table(
       build.at("kernels"), {{{"kernel (" + text_at(build, "architecture") + ")"}, "kernel"},
                             {{"registers", true}, "registers"},
                             {{"spill B", true}, "", spilled},
@@ -192,9 +191,26 @@ std::string judge_text(const json& evaluation) {
   for (const auto& [member, label] :
        {std::pair{"device_uuid", ", "}, {"driver", ", driver "}, {"worker", ", worker "}}) {
     const std::string value = text_at(evaluation, member);
-    text += value.empty() ? "" : label + store::on_one_line(value);
+    text += value.empty() ? "" : label + on_one_line(value);
   }
   return text;
+}
+
+/// For the author of a CUDA program that is no kernel file: what Winnow needs instead.
+std::string form_hint(const json& evaluation) {
+  const json& verdict = evaluation.at("verdict");
+  const auto says = [&](const std::string& words) {
+    return (text_at(evaluation, "detail") + evaluation.at("notes").dump()).find(words) !=
+           std::string::npos;
+  };
+  const bool is_other_form =
+      verdict == "bad_plan" ||
+      (verdict != "correct" && (says("host code") || (says("of kernel '") && says("; expected"))));
+  return is_other_form
+             ? fmt::format("hint: a kernel file is device code with a launch plan, and has no host "
+                           "code; `winnow tasks template {} FILE` writes one to begin with\n",
+                           evaluation.value("task", "TASK"))
+             : "";
 }
 
 } // namespace
@@ -206,16 +222,16 @@ std::string_view why_not_measured(const json& evaluation) {
 }
 
 std::string rival_speed(const json& evaluation) {
-  return is_versus_eager(evaluation) ? "the speed of PyTorch eager" : "the baseline's speed";
+  return "the speed of " + versus_at(evaluation);
 }
 
 std::string circumstances_text(const json& document, const json& evaluation) {
   const std::string seed = text_at(evaluation, "seed");
   const std::string unranked = text_at(document, "unranked");
-  return fmt::format("{} on {}{}, isolation {}{}{}, {:.1f} s\n", text_at(document, "device"),
+  return fmt::format("{} on {}{}, isolation {}{}{}, {} s\n", text_at(document, "device"),
                      text_at(document, "device_name"), judge_text(evaluation),
                      text_at(document, "isolation"), seed.empty() ? "" : ", seed ", seed,
-                     number_at(document, "seconds")) +
+                     number_text(number_at(document, "seconds"), 1)) +
          (unranked.empty() ? "" : "boards do not rank this kernel: " + unranked + "\n");
 }
 
@@ -228,9 +244,9 @@ std::string eval_text(const json& evaluation) {
         fmt::format("machine code: {}: {}\n", text_at(finding, "kind"), text_at(finding, "detail"));
   }
   text += "verdict: " + verdict_with_reason(evaluation);
-  if (const double speedup = number_at(evaluation, "speedup"); speedup > 0) {
+  if (const std::string speedup = speedup_at(evaluation); !speedup.empty()) {
     const std::string bounds = bounds_text(evaluation);
-    text += fmt::format(", {} {}{}{}{}", store::speedup_text(speedup), rival_speed(evaluation),
+    text += fmt::format(", {} {}{}{}{}", speedup, rival_speed(evaluation),
                         bounds.empty() ? "" : " (95 %: ", bounds, bounds.empty() ? "" : ")");
     text += ", the geometric mean over the timed shapes";
   }
@@ -241,10 +257,11 @@ std::string eval_text(const json& evaluation) {
   for (const json& note : evaluation.at("notes")) {
     text += "note: " + note.get<std::string>() + "\n";
   }
-  const std::string parameters = store::parameters_at(evaluation);
+  text += form_hint(evaluation);
+  const std::string parameters = parameters_at(evaluation);
   text += (parameters.empty() ? "no parameters" : parameters) + "; " +
           circumstances_text(evaluation, evaluation);
-  return wrap_lines(text, store::table_columns(), 2);
+  return wrap_lines(text, table_columns(), 2);
 }
 
 } // namespace winnow::harness

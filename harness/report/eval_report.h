@@ -14,7 +14,7 @@ namespace winnow::harness {
 std::string eval_text(const nlohmann::json& evaluation);
 /// For a kernel that is not correct: "is not correct" or "was not judged".
 std::string_view why_not_measured(const nlohmann::json& evaluation);
-/// What the kernel is compared with: "the baseline's speed" or "the speed of PyTorch eager".
+/// What the kernel is compared with: "the speed of baseline.cu".
 std::string rival_speed(const nlohmann::json& evaluation);
 /// The device, the seed of `evaluation` and the duration of `document`. If boards do not rank the
 /// evaluation, a second line says so.

@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "harness/report/counted.h"
-#include "store/json_table.h"
+#include "harness/report/json_table.h"
 
 #include <algorithm>
 #include <cmath>
@@ -78,7 +78,7 @@ std::string difference_text(const json& score) {
                      score.at("standing").get<std::string>());
 }
 
-store::JsonColumn fixed_column(const std::string& heading, const std::string& path, int digits) {
+JsonColumn fixed_column(const std::string& heading, const std::string& path, int digits) {
   return {{heading, true}, path, [digits](const json& value) {
             return fmt::format("{:.{}f}", value.get<double>(), digits);
           }};
@@ -94,7 +94,7 @@ std::string landscape_text(const json& landscape, const std::string& reference) 
       budget.at("device_seconds").get<double>(), landscape.at("seeds").get<int>());
   const std::vector<std::string> effects = landscape.at("effects");
   text += effects.empty() ? "" : "effects of prompts: " + join(effects, ", ") + "\n";
-  const std::vector<store::JsonColumn> columns{
+  const std::vector<JsonColumn> columns{
       {{"strategy"}, "name"},
       {{"per call", true}, "scores/by_calls", score_text},
       {{"beside " + reference}, "scores/by_calls", difference_text},
@@ -108,9 +108,9 @@ std::string landscape_text(const json& landscape, const std::string& reference) 
       fixed_column("$", "dollars", 2),
       fixed_column("device s", "device_seconds", 1),
       fixed_column("hours", "hours", 2)};
-  store::TextTable table = store::json_table(landscape.at("rows"), columns);
+  TextTable table = json_table(landscape.at("rows"), columns);
   table.splits = true;
-  store::remove_empty_columns(table);
+  remove_empty_columns(table);
   return text + to_aligned_text(table, 2) + "\n";
 }
 
@@ -219,7 +219,7 @@ json lab_fit_json(const lab::Fit& fit) {
 }
 
 std::string lab_fit_text(const json& document) {
-  store::TextTable table{
+  TextTable table{
       {{"statistic"}, {"recorded", true}, {"error", true}, {"simulated", true}, {"errors", true}},
       {}};
   for (const json& row : document.at("statistics")) {
@@ -300,18 +300,18 @@ std::string speedup_of_log(const json& log) {
   return fmt::format("{:.2f}x", std::exp(log.get<double>()));
 }
 
-store::TextTable replay_table(const json& rows, const std::string& first_heading) {
+TextTable replay_table(const json& rows, const std::string& first_heading) {
   const auto own = [](const json& is_own) { return is_own.get<bool>() ? "yes" : ""; };
-  store::TextTable table =
-      store::json_table(rows, {{{"strategy"}, "strategy"},
-                               {{first_heading}, "search"},
-                               {{"recorded it"}, "is_own", own},
-                               {{"calls replayed", true}, "replayed_calls"},
-                               {{"recorded", true}, "recorded_calls"},
-                               {{"speedup", true}, "log_speedup", speedup_of_log},
-                               {{"recorded then", true}, "recorded_log_speedup", speedup_of_log},
-                               {{"stopped because"}, "why_stopped"}});
-  store::remove_empty_columns(table);
+  TextTable table =
+      json_table(rows, {{{"strategy"}, "strategy"},
+                        {{first_heading}, "search"},
+                        {{"recorded it"}, "is_own", own},
+                        {{"calls replayed", true}, "replayed_calls"},
+                        {{"recorded", true}, "recorded_calls"},
+                        {{"speedup", true}, "log_speedup", speedup_of_log},
+                        {{"recorded then", true}, "recorded_log_speedup", speedup_of_log},
+                        {{"stopped because"}, "why_stopped"}});
+  remove_empty_columns(table);
   return table;
 }
 

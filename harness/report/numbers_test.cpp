@@ -1,20 +1,25 @@
 // The figures of docs/numbers.md, on every surface that shows them: a figure has one value.
 #include "base/files.h"
+#include "base/text.h"
 #include "evaluators/timing/timed_case.h"
 #include "harness/cli.h"
 #include "harness/report/kernel_pair_report.h"
 #include "harness/report/testing/report_fake.h"
+#include "harness/report/timed_shapes.h"
 #include "store/run_store.h"
 #include "tasks/catalogue.h"
 #include "tasks/plan/kernel_file.h"
 #include "tasks/result/sitting.h"
+#include "tasks/result/speedup_text.h"
 #include "tasks/task/task.h"
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <regex>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -199,9 +204,9 @@ protected:
     const store::RowId call = store.begin_call(run, task, key, "chat", "m", json::object());
     store::ModelCallRow reply;
     reply.status = "ok";
-    reply.reply = text;
-    reply.prompt_tokens = 101;
-    reply.completion_tokens = 13;
+    reply.text = text;
+    reply.usage.prompt_tokens = 101;
+    reply.usage.completion_tokens = 13;
     reply.dollars = dollars;
     store.finish_call(call, reply);
     store::CandidateRow row;
@@ -268,6 +273,38 @@ protected:
   tasks::Evaluation first_, second_, other_;
   store::RowId best_ = 0, unpromoted_ = 0;
 };
+
+/// A row of tests/numbers.tsv, written by the functions of the terminal.
+std::string written(const std::vector<std::string>& row) {
+  const double value = std::stod(row.at(1));
+  const std::map<std::string, std::function<std::string()>> functions{
+      {"number", [&] { return number_text(value, std::stoi(row.at(2))); }},
+      {"speedup",
+       [&] {
+         return tasks::speedup_text(value, {std::stod(row.at(2)), std::stod(row.at(3))});
+       }},
+      {"time", [&] { return time_text(value); }},
+      {"percent", [&] { return percent_text(value); }},
+      {"dollars", [&] { return dollars_text(value); }},
+      {"ratio", [&] { return ratio_text(value); }},
+      {"bound", [&] { return bound_text(value); }}};
+  return functions.at(row.at(0))();
+}
+
+TEST(NumberTexts, AreThoseOfTheTable) {
+  const std::string table =
+      read_file(std::filesystem::path(WINNOW_SOURCE_DIR) / "tests/numbers.tsv", 1U << 20U);
+  for (const std::string_view line : split_lines(table)) {
+    std::vector<std::string> row;
+    std::istringstream cells{std::string(line)};
+    for (std::string cell; std::getline(cells, cell, '\t');) {
+      row.push_back(cell);
+    }
+    if (!line.starts_with('#')) {
+      EXPECT_EQ(written(row), row.back()) << line;
+    }
+  }
+}
 
 TEST_F(Numbers, MedianTimeAndSpeedupOfAShape) {
   const tasks::CaseResult& timed = first_.cases.at(1);
@@ -339,6 +376,29 @@ TEST_F(Numbers, AnExportSaysWhichSpeedupsAreOfNoFinal) {
   EXPECT_NEAR(std::stod(rows[2].at("speedup")), other_.speedup, 1e-9);
   EXPECT_EQ(rows[2].at("flag"), "not on the board");
   EXPECT_EQ(rows[3].at("flag"), "") << "of a kernel without a speedup";
+}
+
+TEST_F(Numbers, AnExportedKernelSaysWhatItIsAndHowFastItIs) {
+  const auto catalogue = std::filesystem::path(WINNOW_SOURCE_DIR) / "tasks" / "catalogue";
+  const tasks::Task task = tasks::find_task(catalogue, "axpy");
+  store::RowId id = 0;
+  {
+    store::RunStore store(path_, store::RunStore::Mode::ReadWrite);
+    id = add(store, 1, store.add_task(task), "axpy/2/0", task.baseline, second_, 0.01);
+  }
+  const std::filesystem::path folder = folder_.path() / "exported";
+  text_of({"export", "kernel", std::to_string(id), folder.string()});
+  const std::string kernel = read_file(folder / "kernel.cu", 1U << 20U);
+  EXPECT_THAT(kernel, testing::EndsWith(task.baseline));
+  for (const char* file : {"kernel.cu", "main.cu", "extension.py"}) {
+    const std::string text = read_file(folder / file, 1U << 20U);
+    EXPECT_THAT(text, testing::HasSubstr("Candidate 5 of run bench, by m, file ")) << file;
+    EXPECT_THAT(text, testing::HasSubstr("Task: axpy (AXPY).")) << file;
+    EXPECT_THAT(text, testing::HasSubstr("Tensors: x f32[n] (input), ")) << file;
+    EXPECT_THAT(text, testing::HasSubstr("Measured at: n=")) << file;
+    expect_shown(text, "Speedup: ([0-9.]+)x as fast as baseline.cu \\(95 %: ", second_.speedup);
+    EXPECT_THAT(text, testing::HasSubstr("measured when judged on " + second_.device)) << file;
+  }
 }
 
 TEST_F(Numbers, RacesSayWhereTheyWereRun) {

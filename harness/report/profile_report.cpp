@@ -2,10 +2,11 @@
 #include "evaluators/evaluation/profile.h"
 #include "harness/report/counted.h"
 #include "harness/report/eval_report.h"
+#include "harness/report/json_table.h"
 #include "harness/report/kernel_pair_report.h"
 #include "harness/report/profile_table.h"
 #include "harness/report/timed_shapes.h"
-#include "store/json_table.h"
+#include "store/candidate_record.h"
 
 #include <algorithm>
 
@@ -16,9 +17,6 @@ namespace winnow::harness {
 namespace {
 
 using nlohmann::json;
-using store::number_at;
-using store::text_at;
-using store::value_at;
 using tasks::CaseResult;
 using tasks::Evaluation;
 
@@ -126,9 +124,9 @@ std::string profile_lines(const std::string& who, const json& profile) {
   std::string text;
   const json& limiters = profile.at("limiters");
   for (std::size_t i = 0; i < std::min(kFindings, limiters.size()); ++i) {
-    text += fmt::format("{}: {}: {}: {}\n", who, i == 0 ? "limiter" : "next",
-                        text_at(limiters[i], "limiter"),
-                        store::on_one_line(text_at(limiters[i], "because")));
+    text +=
+        fmt::format("{}: {}: {}: {}\n", who, i == 0 ? "limiter" : "next",
+                    text_at(limiters[i], "limiter"), on_one_line(text_at(limiters[i], "because")));
   }
   if (!profile.at("speed_of_light").is_null()) {
     const auto speed = profile.at("speed_of_light").get<profiling::SpeedOfLight>();
@@ -154,7 +152,7 @@ std::string shape_lines(const json& shape) {
 class Reasons {
 public:
   void add(const std::string& reason, const std::string& what) {
-    const std::string line = store::on_one_line(reason);
+    const std::string line = on_one_line(reason);
     if (line.empty()) {
       return;
     }
@@ -237,22 +235,22 @@ std::string library_lines(const json& cases) {
       const double median = number_at(library, "median_ns");
       text += fmt::format("{}: {}: ", text_at(result, "shape"), text_at(library, "name"));
       text += library.at("agrees") == true && median > 0
-                  ? fmt::format("{}, the kernel takes {:.2f}x as long\n", time_text(median),
-                                number_at(result, "median_ns") / median)
-                  : "not compared: " + store::on_one_line(text_at(library, "error")) + "\n";
+                  ? fmt::format("{}, the kernel takes {}x as long\n", time_text(median),
+                                number_text(number_at(result, "median_ns") / median))
+                  : "not compared: " + on_one_line(text_at(library, "error")) + "\n";
     }
   }
   return text;
 }
 
 std::string kernel_lines(const char* name, const json& kernel) {
-  const std::string parameters = store::parameters_at(kernel);
+  const std::string parameters = parameters_at(kernel);
   std::string text =
-      fmt::format("{}: {}{}{}: {}", name, store::on_one_line(text_at(kernel, "file")),
+      fmt::format("{}: {}{}{}: {}", name, on_one_line(text_at(kernel, "file")),
                   parameters.empty() ? "" : ", ", parameters, text_at(kernel, "verdict"));
   if (number_at(kernel, "speedup") > 0) {
-    const std::string interval = ratio_interval_text(store::bounds_at(kernel, "speedup"));
-    const bool eager = store::versus_at(kernel) == tasks::kVersusEager;
+    const std::string interval = ratio_interval_text(bounds_at(kernel, "speedup"));
+    const bool eager = versus_at(kernel) == tasks::kVersusEager;
     const double alone = number_at(kernel, "alone_speedup");
     text += fmt::format(", {} {}{} ({}, geometric mean over the shapes{})",
                         ratio_text(number_at(kernel, "speedup")), rival_speed(kernel),
@@ -263,7 +261,7 @@ std::string kernel_lines(const char* name, const json& kernel) {
   }
   text += "\n";
   for (const json& note : kernel.at("notes")) {
-    text += "  note: " + store::on_one_line(note.get<std::string>()) + "\n";
+    text += "  note: " + on_one_line(note.get<std::string>()) + "\n";
   }
   for (const json& finding : kernel.at("build").at("findings")) {
     text += fmt::format("  machine code: {}: {}\n", text_at(finding, "kind"),
@@ -299,7 +297,7 @@ json profile_json(const KernelPair& pair) {
 
 std::string profile_text(const json& document) {
   if (const json* culprit = not_correct(document)) {
-    return fmt::format("no profile: {} {}\n\n", store::on_one_line(text_at(*culprit, "file")),
+    return fmt::format("no profile: {} {}\n\n", on_one_line(text_at(*culprit, "file")),
                        why_not_measured(*culprit)) +
            eval_text(*culprit);
   }
@@ -319,7 +317,7 @@ std::string profile_text(const json& document) {
                 : race_sentence(race.get<tasks::RaceResult>(), shapes, kKernel, kAgainst) +
                       "; verdict: " + text_at(race, "verdict") + "\n";
   }
-  return wrap_lines(text + circumstances_text(kernel, kernel), store::table_columns(), 2);
+  return wrap_lines(text + circumstances_text(kernel, kernel), table_columns(), 2);
 }
 
 } // namespace winnow::harness

@@ -65,9 +65,9 @@ TEST(ProfileReport, HasAColumnForEachShape) {
   EXPECT_THAT(text, HasSubstr("n=1000: limiter: DRAM bandwidth: DRAM throughput is high\n"));
   EXPECT_THAT(text, HasSubstr("energy: NVML total energy over 1234 launches"));
   EXPECT_THAT(text, HasSubstr("counters: cupti, 7 passes in 120 ms"));
-  EXPECT_THAT(text, HasSubstr("fast.cu: correct, 2.000x the baseline's speed: 1.980 to 2.020"));
+  EXPECT_THAT(text, HasSubstr("fast.cu: correct, 2.000x the speed of baseline.cu: 1.980 to 2.020"));
   KernelPair versus_eager = full_report();
-  versus_eager.speedup_versus = tasks::speedup_versus("");
+  versus_eager.speedup_versus = tasks::kVersusEager;
   const std::string other = profile_text(profile_json(versus_eager));
   EXPECT_THAT(other,
               HasSubstr("2.000x the speed of PyTorch eager: 1.980 to 2.020 (95 %) (timed in"));

@@ -1,10 +1,9 @@
 #include "harness/report/profile_table.h"
 
 #include "base/text.h"
+#include "harness/report/json_table.h"
 #include "harness/report/timed_shapes.h"
 #include "profiling/counters/counter_names.h"
-#include "profiling/roofline/counter_text.h"
-#include "store/json_table.h"
 
 #include <algorithm>
 #include <array>
@@ -19,9 +18,6 @@ namespace winnow::harness {
 namespace {
 
 using nlohmann::json;
-using store::number_at;
-using store::text_at;
-using store::value_at;
 
 constexpr const char* kCounters = "profile/counters/counters";
 constexpr double kPercent = 100;
@@ -138,7 +134,7 @@ Cell known(const char* path, const char* format) {
 
 /// An interval of times or of ratios.
 Cell interval(const char* name, const char* unit, std::string (*text)(const tasks::Bounds&)) {
-  return [=](const json& column) { return text(store::bounds_at(column, name, unit)); };
+  return [=](const json& column) { return text(bounds_at(column, name, unit)); };
 }
 
 std::string speed_text(const json& column) {
@@ -287,7 +283,7 @@ std::string change_text(const Metric& metric, const json& now, const json& befor
 /// Adds a line, and the heading of its group before the first line of the group.
 void add_line(const std::string& group, const Metric& metric,
               const std::vector<ProfileColumn>& columns, bool compared, std::string& last_group,
-              store::TextTable& table) {
+              TextTable& table) {
   std::vector<std::string> row{"  " + metric.title};
   bool is_empty = true;
   for (const auto& [heading, column] : columns) {
@@ -323,7 +319,7 @@ std::string counter_title(const std::string& key) {
 
 std::string profile_table(const std::string& corner, const std::vector<ProfileColumn>& columns,
                           bool compared) {
-  store::TextTable table;
+  TextTable table;
   table.splits = true;
   table.columns.push_back({corner});
   for (const auto& [heading, column] : columns) {
@@ -333,8 +329,7 @@ std::string profile_table(const std::string& corner, const std::vector<ProfileCo
     table.columns.push_back({"change", true});
   }
   std::string last_group;
-  const bool eager =
-      !columns.empty() && store::versus_at(columns.front().second) == tasks::kVersusEager;
+  const bool eager = !columns.empty() && versus_at(columns.front().second) == tasks::kVersusEager;
   for (const MetricGroup& group : facts(eager)) {
     for (const Metric& metric : group.metrics) {
       add_line(group.title, metric, columns, compared, last_group, table);

@@ -1,8 +1,9 @@
 #include "base/text.h"
 #include "harness/report/eval_report.h"
+#include "harness/report/json_table.h"
 #include "harness/report/kernel_pair_report.h"
 #include "harness/report/timed_shapes.h"
-#include "store/json_table.h"
+#include "store/candidate_record.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -11,8 +12,6 @@ namespace winnow::harness {
 namespace {
 
 using nlohmann::json;
-using store::number_at;
-using store::text_at;
 
 constexpr const char* kRatioNote = "B / A: the mean over blocks of four launches in turns, not the "
                                    "quotient of the two medians; the "
@@ -21,24 +20,22 @@ constexpr const char* kRatioNote = "B / A: the mean over blocks of four launches
 std::string shapes_table(const json& shapes) {
   const auto time = [](const json& value) { return time_text(number_at(value, "")); };
   const auto interval = [](const char* name) {
-    return [name](const json& shape) {
-      return time_interval_text(store::bounds_at(shape, name, "_ns"));
-    };
+    return [name](const json& shape) { return time_interval_text(bounds_at(shape, name, "_ns")); };
   };
   const auto ratio = [](const json& value) { return ratio_text(number_at(value, "")); };
   const auto ratio_interval = [](const json& shape) {
-    return ratio_interval_text(store::bounds_at(shape, "ratio"));
+    return ratio_interval_text(bounds_at(shape, "ratio"));
   };
   const auto count = [](const json& samples) { return std::to_string(samples.size()); };
   return to_aligned_text(
-      store::json_table(shapes, {{{"shape"}, "shape"},
-                                 {{"A median", true}, "a_median_ns", time},
-                                 {{"A's 95 % interval", true, true}, "", interval("a_median")},
-                                 {{"B median", true}, "b_median_ns", time},
-                                 {{"B's 95 % interval", true, true}, "", interval("b_median")},
-                                 {{"B / A", true}, "ratio", ratio},
-                                 {{"99 % interval", true}, "", ratio_interval},
-                                 {{"launches", true}, "a_samples_ns", count}}),
+      json_table(shapes, {{{"shape"}, "shape"},
+                          {{"A median", true}, "a_median_ns", time},
+                          {{"A's 95 % interval", true, true}, "", interval("a_median")},
+                          {{"B median", true}, "b_median_ns", time},
+                          {{"B's 95 % interval", true, true}, "", interval("b_median")},
+                          {{"B / A", true}, "ratio", ratio},
+                          {{"99 % interval", true}, "", ratio_interval},
+                          {{"launches", true}, "a_samples_ns", count}}),
       0);
 }
 
@@ -59,8 +56,8 @@ std::string verdict_line(const std::string& verdict) {
 }
 
 std::string racer_line(const char* name, const json& racer) {
-  const std::string parameters = store::parameters_at(racer);
-  return fmt::format("{}: {}{}{}\n", name, store::on_one_line(text_at(racer, "file")),
+  const std::string parameters = parameters_at(racer);
+  return fmt::format("{}: {}{}{}\n", name, on_one_line(text_at(racer, "file")),
                      parameters.empty() ? "" : ", ", parameters);
 }
 
@@ -156,18 +153,18 @@ std::string race_text(const json& document) {
                                                : "B is correct alone, but not beside A: " +
                                                      suspended.get<std::string>()) +
                           "\n\n" + legend,
-                      store::table_columns(), 2);
+                      table_columns(), 2);
   }
   const json& shapes = document.at("shapes");
   const double ratio = number_at(document, "ratio");
   const tasks::RaceResult race{"", text_at(document, "verdict"),
                                ratio > 0 ? std::optional(ratio) : std::nullopt,
-                               store::bounds_at(document, "ratio"), document.at("blocks")};
+                               bounds_at(document, "ratio"), document.at("blocks")};
   const std::string below = std::string(kRatioNote) + "\n" + verdict_line(race.verdict) + legend +
                             circumstances_text(document, document.at("a"));
   return wrap_lines(race_sentence(race, shapes, "A", "B") + "\n\n" + shapes_table(shapes) + "\n" +
                         below,
-                    store::table_columns(), 2);
+                    table_columns(), 2);
 }
 
 } // namespace winnow::harness

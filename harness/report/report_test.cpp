@@ -1,8 +1,9 @@
 #include "base/text/shell_word.h"
 #include "harness/doctor/doctor.h"
 #include "harness/report/eval_report.h"
+#include "harness/report/json_table.h"
 #include "harness/run/run_report.h"
-#include "store/json_table.h"
+#include "store/candidate_record.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -36,7 +37,7 @@ TEST(EvalReport, ShowsEachShapeAndTheVerdict) {
   evaluation.cases = {timed_case(tasks::ShapeSet::Search, "n=1000")};
   const std::string text = eval_text(evaluation_json(evaluation));
   for (const char* part : {"n=1000", "3.00x", "0.25", "1.00", "verdict: correct",
-                           "3.00x the baseline's speed", "note: kernel 'x'", "BLOCK=128"}) {
+                           "3.00x the speed of baseline.cu", "note: kernel 'x'", "BLOCK=128"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
 }
@@ -91,7 +92,7 @@ TEST(EvalReport, SaysThatASpeedupIsAgainstEager) {
   evaluation.speedup = 3;
   evaluation.hidden_speedup = 2;
   nlohmann::json document = evaluation_json(evaluation);
-  store::put_versus(document, tasks::speedup_versus(""));
+  store::put_versus(document, tasks::kVersusEager);
   const std::string text = eval_text(document);
   EXPECT_THAT(text, HasSubstr("3.00x the speed of PyTorch eager, the geometric mean"));
   EXPECT_THAT(text, HasSubstr("hidden shapes: 2.00x the speed of PyTorch eager\n"));
@@ -110,7 +111,8 @@ TEST(EvalReport, SaysHowSureASpeedupIsAndWhatItIs) {
   evaluation.cases[0].speedup_bounds = {2.75, 3.25};
   const std::string text = eval_text(evaluation_json(evaluation));
   EXPECT_THAT(text, HasSubstr("2.75-3.25"));
-  EXPECT_THAT(text, HasSubstr("3.00x the baseline's speed (95 %: 2.80-3.20), the geometric mean"));
+  EXPECT_THAT(text,
+              HasSubstr("3.00x the speed of baseline.cu (95 %: 2.80-3.20), the geometric mean"));
   EXPECT_THAT(text, HasSubstr("not the quotient of the two medians"));
   evaluation.cases = {timed_case(tasks::ShapeSet::Promotion, "n=1021")};
   EXPECT_THAT(eval_text(evaluation_json(evaluation)), Not(HasSubstr("quotient")));

@@ -1,9 +1,11 @@
 #include "harness/report/role_report.h"
 
+#include "base/text/number_text.h"
+#include "harness/report/text_table.h"
 #include "profiling/statistics/proportion.h"
 #include "search/speed_bins.h"
 #include "store/advice.h"
-#include "store/text_table.h"
+#include "store/fields.h"
 
 #include <algorithm>
 #include <cmath>
@@ -49,18 +51,11 @@ json recall_json(const store::VerifierRecord& record) {
 }
 
 json verifier_json(const store::VerifierRecord& record) {
-  return {{"accepted_correct", record.accepted_correct},
-          {"accepted_failed", record.accepted_failed},
-          {"rejected", record.rejected},
-          {"audited_correct", record.audited_correct},
-          {"audited_failed", record.audited_failed},
-          {"precision",
-           proportion_json(record.audited_failed, record.audited_failed + record.audited_correct)},
-          {"recall", recall_json(record)}};
-}
-
-json number_or_null(const std::optional<double>& value) {
-  return value ? json(*value) : json();
+  json document = store::record_json(record);
+  document["precision"] =
+      proportion_json(record.audited_failed, record.audited_failed + record.audited_correct);
+  document["recall"] = recall_json(record);
+  return document;
 }
 
 json forecast_json(const store::StoredForecast& forecast) {
@@ -83,13 +78,7 @@ json forecast_json(const store::StoredForecast& forecast) {
 }
 
 void put_forecasts(json& role, const store::RunStore& store, store::RowId run) {
-  const store::ForecastRecord record = store::forecast_record(store, run);
-  role["forecast_scores"] = {{"measured", record.measured},
-                             {"score", number_or_null(record.score)},
-                             {"model_free", number_or_null(record.model_free)},
-                             {"left_out", record.left_out},
-                             {"audited", record.audited},
-                             {"audited_beat", record.audited_beat}};
+  role["forecast_scores"] = store::record_json(store::forecast_record(store, run));
   role["forecasts"] = json::array();
   for (const store::StoredForecast& forecast : store::forecasts(store, run)) {
     role["forecasts"].push_back(forecast_json(forecast));
@@ -115,13 +104,7 @@ json arms_json(const store::RunStore& store, store::RowId run, store::PromptArms
 }
 
 json role_json(const store::RunStore& store, store::RowId run, const store::RoleTotals& totals) {
-  json role{{"role", totals.role},
-            {"calls", totals.calls},
-            {"useful", totals.useful},
-            {"prompt_tokens", totals.prompt_tokens},
-            {"completion_tokens", totals.completion_tokens},
-            {"dollars", totals.dollars ? json(*totals.dollars) : json()},
-            {"calls_without_price", totals.calls_without_price}};
+  json role = store::record_json(totals, {"scored correct"});
   if (totals.role == "judge") {
     role["directions"] = proportion_json(totals.correct, totals.scored);
     role["median_error_pct"] = store::judge_record(store, run).median_error;
@@ -277,7 +260,7 @@ std::string roles_text(const json& document) {
   if (document.at("roles").empty()) {
     return "";
   }
-  store::TextTable table;
+  TextTable table;
   table.columns = {{"role"},         {"calls", true},   {"useful", true},
                    {"tokens", true}, {"dollars", true}, {"score"}};
   std::string details;
@@ -292,10 +275,10 @@ std::string roles_text(const json& document) {
         {role.at("role"), std::to_string(role.at("calls").get<std::int64_t>()),
          std::to_string(role.at("useful").get<std::int64_t>()), std::to_string(tokens),
          role.at("dollars").is_null() ? "unknown"
-                                      : fmt::format("{:.4f}", role.at("dollars").get<double>()),
+                                      : number_text(role.at("dollars").get<double>(), 4),
          role_score_text(role)});
   }
-  std::string text = table.rows.empty() ? "" : store::to_aligned_text(table, 0);
+  std::string text = table.rows.empty() ? "" : to_aligned_text(table, 0);
   for (const json& moment : document.at("switched_off")) {
     details += fmt::format(
         "{}: the {} was switched off after {} calls: {}\n", moment.at("task").get<std::string>(),

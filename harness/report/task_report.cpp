@@ -1,7 +1,8 @@
 #include "harness/report/task_report.h"
 
 #include "base/text.h"
-#include "store/json_table.h"
+#include "harness/report/json_table.h"
+#include "store/candidate_record.h"
 #include "tasks/doubts.h"
 #include "tasks/mutants/memorisable.h"
 #include "tasks/reference/narrowing.h"
@@ -17,7 +18,6 @@ namespace winnow::harness {
 namespace {
 
 using nlohmann::json;
-using store::text_at;
 
 std::size_t hidden_shapes(const tasks::Task& task) {
   std::size_t count = 0;
@@ -31,11 +31,11 @@ std::string tensor_lines(const json& tensors) {
   const auto shape = [](const json& extents) {
     return "[" + join(extents.get<std::vector<std::string>>(), ", ") + "]";
   };
-  return to_aligned_text(store::json_table(tensors, {{{"tensor"}, "name"},
-                                                     {{"role"}, "role"},
-                                                     {{"dtype"}, "dtype"},
-                                                     {{"shape"}, "shape", shape},
-                                                     {{"description"}, "description"}}),
+  return to_aligned_text(json_table(tensors, {{{"tensor"}, "name"},
+                                              {{"role"}, "role"},
+                                              {{"dtype"}, "dtype"},
+                                              {{"shape"}, "shape", shape},
+                                              {{"description"}, "description"}}),
                          0);
 }
 
@@ -67,7 +67,7 @@ std::string tolerance_line(const json& tolerance) {
   if (tolerance.at("precision") == to_string(tasks::Precision::Int)) {
     return "tolerance: exact";
   }
-  const double absolute = store::number_at(tolerance, "absolute");
+  const double absolute = number_at(tolerance, "absolute");
   const std::string allowed = text_at(tolerance, "allowed");
   return fmt::format("tolerance ({}): ({}) * epsilon({}) * magnitude + half a unit in the last "
                      "place{}; rms ({}){}",
@@ -109,8 +109,8 @@ std::string scalar_line(const json& scalar) {
 
 std::string task_list_text(const json& document) {
   return to_aligned_text(
-      store::json_table(document.at("tasks"),
-                        {{{"task"}, "name"}, {{"category"}, "category"}, {{"what"}, "title"}}),
+      json_table(document.at("tasks"),
+                 {{{"task"}, "name"}, {{"category"}, "category"}, {{"what"}, "title"}}),
       0);
 }
 
@@ -142,8 +142,7 @@ std::string task_text(const json& document) {
       text += fmt::format("values of {}: {}\n", text_at(tensor, "name"), values);
     }
   }
-  text = wrap_lines(text, store::table_columns(), 2) + "\n" + tensor_lines(document.at("tensors")) +
-         "\n";
+  text = wrap_lines(text, table_columns(), 2) + "\n" + tensor_lines(document.at("tensors")) + "\n";
   std::string below = shapes_text(document);
   if (const std::string origin = text_at(document, "origin"); !origin.empty()) {
     below += "\nmade from " + origin + "\n";
@@ -164,7 +163,7 @@ std::string task_text(const json& document) {
   for (const char* name : {"operations", "bytes", "folder", "digest"}) {
     below += fmt::format("{}: {}\n", name, text_at(document, name));
   }
-  return text + wrap_lines(below, store::table_columns(), 2);
+  return text + wrap_lines(below, table_columns(), 2);
 }
 
 json task_json(const tasks::Task& task) {
@@ -186,7 +185,7 @@ json task_json(const tasks::Task& task) {
     document["reference"] = fmt::format("the module in reference.py, in {} mode, in float64",
                                         task.torch->training ? "training" : "evaluation");
   }
-  store::put_versus(document, tasks::speedup_versus(task.baseline));
+  store::put_versus(document, tasks::speedup_versus(task));
   if (!task.cpu_baseline.empty()) {
     document["cpu_baseline"] = tasks::kCpuBaselineFile;
   }

@@ -2,11 +2,10 @@
 
 #include "evaluators/timing/timed_case.h"
 #include "harness/report/counted.h"
-#include "store/json_table.h"
+#include "harness/report/json_table.h"
 #include "tasks/task/speedup_versus.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -17,38 +16,6 @@ namespace {
 
 using tasks::Bounds;
 using tasks::CaseResult;
-
-struct TimeUnit {
-  double nanoseconds;
-  const char* name;
-};
-
-TimeUnit unit_for(double nanoseconds) {
-  constexpr std::array kUnits{TimeUnit{1, "ns"}, TimeUnit{1e3, "us"}, TimeUnit{1e6, "ms"},
-                              TimeUnit{1e9, "s"}};
-  TimeUnit unit = kUnits[0];
-  for (const TimeUnit& larger : kUnits) {
-    unit = nanoseconds >= larger.nanoseconds ? larger : unit;
-  }
-  return unit;
-}
-
-/// At least four digits, also for values that are rounded up to a power of ten.
-std::string digits(double value) {
-  const int decimals = value < 9.9995 ? 3 : value < 99.995 ? 2 : value < 999.95 ? 1 : 0;
-  return fmt::format("{:.{}f}", value, decimals);
-}
-
-/// A bound that is not 1 does not read as 1: whether an interval holds 1 decides a race.
-std::string bound_text(double ratio) {
-  std::string text = digits(ratio);
-  std::string one = digits(1);
-  for (int decimals = 4; ratio != 1 && text == one && decimals < 10; ++decimals) {
-    text = fmt::format("{:.{}f}", ratio, decimals);
-    one = fmt::format("{:.{}f}", 1.0, decimals);
-  }
-  return text;
-}
 
 CaseResult rival_case(const CaseResult& timed, std::string_view versus) {
   CaseResult rival = timed;
@@ -90,25 +57,17 @@ tasks::Speedup speedup_of_rival(const std::vector<TimedShape>& shapes) {
   return tasks::mean_speedup(speedups);
 }
 
-std::string time_text(double nanoseconds) {
-  if (!(nanoseconds > 0)) {
-    return {};
-  }
-  const TimeUnit unit = unit_for(nanoseconds);
-  return digits(nanoseconds / unit.nanoseconds) + " " + unit.name;
-}
-
 std::string time_interval_text(const Bounds& nanoseconds) {
   if (!nanoseconds.known()) {
     return {};
   }
-  const TimeUnit unit = unit_for(nanoseconds.high);
-  return fmt::format("{} to {} {}", digits(nanoseconds.low / unit.nanoseconds),
-                     digits(nanoseconds.high / unit.nanoseconds), unit.name);
+  const TimeUnit unit = time_unit(nanoseconds.high);
+  return fmt::format("{} to {} {}", four_digits(nanoseconds.low / unit.nanoseconds),
+                     four_digits(nanoseconds.high / unit.nanoseconds), unit.name);
 }
 
 std::string ratio_text(double ratio) {
-  return ratio > 0 ? digits(ratio) + "x" : "";
+  return ratio > 0 ? four_digits(ratio) + "x" : "";
 }
 
 nlohmann::json measured_json(double value) {
@@ -124,11 +83,21 @@ void put_measured(nlohmann::json& document, const std::string& name, const std::
 }
 
 void put_speedup_beside(nlohmann::json& rival, const std::vector<TimedShape>& shapes) {
-  put_measured(rival, "alone_speedup", "", store::number_at(rival, "speedup"),
-               store::bounds_at(rival, "speedup"));
+  put_measured(rival, "alone_speedup", "", number_at(rival, "speedup"),
+               bounds_at(rival, "speedup"));
   if (const tasks::Speedup beside = speedup_of_rival(shapes); beside.value > 0) {
     put_measured(rival, "speedup", "", beside.value, beside.bounds);
   }
+}
+
+std::string bound_text(double ratio) {
+  std::string text = four_digits(ratio);
+  std::string one = four_digits(1);
+  for (int decimals = 4; ratio != 1 && text == one && decimals < 10; ++decimals) {
+    text = fmt::format("{:.{}f}", ratio, decimals);
+    one = fmt::format("{:.{}f}", 1.0, decimals);
+  }
+  return text;
 }
 
 std::string ratio_interval_text(const Bounds& bounds) {
@@ -139,7 +108,7 @@ std::string ratio_interval_text(const Bounds& bounds) {
 
 std::int64_t faster_shapes(const nlohmann::json& shapes) {
   return std::count_if(shapes.begin(), shapes.end(), [](const nlohmann::json& shape) {
-    return store::number_at(shape, "ratio_low") > 1;
+    return number_at(shape, "ratio_low") > 1;
   });
 }
 
@@ -147,7 +116,7 @@ std::string race_sentence(const tasks::RaceResult& race, const nlohmann::json& s
                           const std::string& kernel, const std::string& rival) {
   if (!race.ratio) {
     const auto missing = std::count_if(shapes.begin(), shapes.end(), [](const auto& shape) {
-      return !(store::number_at(shape, "ratio") > 0);
+      return !(number_at(shape, "ratio") > 0);
     });
     return fmt::format("no ratio of {} and {} is known: {} of {} had too few launches", kernel,
                        rival, missing, counted(static_cast<std::int64_t>(shapes.size()), "shape"));

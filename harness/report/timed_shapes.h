@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/text/number_text.h"
 #include "tasks/result/evaluation.h"
 #include "tasks/result/speedup.h"
 
@@ -29,12 +30,13 @@ std::vector<TimedShape> timed_shapes(const tasks::Evaluation& evaluation, std::s
 /// The rival's speedup in the session of these shapes. Without a rival nothing is known.
 tasks::Speedup speedup_of_rival(const std::vector<TimedShape>& shapes);
 
-/// "45.23 us", with four digits; empty for 0.
-std::string time_text(double nanoseconds);
 /// "45.20 to 45.26 us"; empty if unknown.
 std::string time_interval_text(const tasks::Bounds& nanoseconds);
 /// "1.034x"; empty for 0.
 std::string ratio_text(double ratio);
+/// A bound of a ratio: one that is not 1 does not read as 1, because whether an interval holds 1
+/// decides a race.
+std::string bound_text(double ratio);
 /// "1.029 to 1.039"; empty if unknown.
 std::string ratio_interval_text(const tasks::Bounds& bounds);
 

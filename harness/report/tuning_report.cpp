@@ -1,9 +1,10 @@
 #include "harness/report/tuning_report.h"
 
 #include "harness/report/eval_report.h"
+#include "harness/report/json_table.h"
 #include "harness/report/timed_shapes.h"
 #include "search/response_surface.h"
-#include "store/json_table.h"
+#include "store/candidate_record.h"
 
 #include <algorithm>
 
@@ -42,7 +43,7 @@ json trials_json(std::vector<search::Trial> trials) {
 }
 
 std::string overall_speed_text(const json& speed) {
-  return speed.is_null() ? "" : fmt::format("{:.3f}x", speed.get<double>());
+  return speed.is_null() ? "" : ratio_text(speed.get<double>());
 }
 
 std::string table_text(const json& document) {
@@ -51,8 +52,8 @@ std::string table_text(const json& document) {
   if (all > kMostRows) {
     rows.erase(rows.begin() + kMostRows, rows.end());
   }
-  std::vector<store::JsonColumn> columns{
-      {{"choice"}, "", [](const json& trial) { return store::parameters_at(trial); }},
+  std::vector<JsonColumn> columns{
+      {{"choice"}, "", [](const json& trial) { return parameters_at(trial); }},
       {{"verdict"}, "verdict"}};
   const json& shapes = document.at("shapes");
   for (std::size_t i = 0; i < shapes.size(); ++i) {
@@ -61,7 +62,7 @@ std::string table_text(const json& document) {
                        }});
   }
   columns.push_back({{"overall", true}, "speed", overall_speed_text});
-  std::string text = to_aligned_text(store::json_table(rows, columns), 0);
+  std::string text = to_aligned_text(json_table(rows, columns), 0);
   if (all > kMostRows) {
     text += fmt::format("... and {} more; --json has all\n", all - kMostRows);
   }
@@ -73,21 +74,21 @@ std::string result_text(const json& document) {
   if (winner.is_null()) {
     return "over all shapes no choice is faster than the default beyond the noise of the trials\n";
   }
-  const std::string name = store::parameters_at(winner);
+  const std::string name = parameters_at(winner);
   const json& race = winner.at("race");
   if (race.is_null()) {
     return fmt::format("{} was the fastest in its trials, but its verdict is {}: {}\n", name,
-                       store::text_at(winner, "verdict"), store::text_at(winner, "detail"));
+                       text_at(winner, "verdict"), text_at(winner, "detail"));
   }
   if (race.at("ratio").is_null()) {
     return fmt::format("how fast {} is beside the default is not known, because a shape had too "
                        "few launches; the default stays\n",
                        name);
   }
-  const std::string verdict = store::text_at(race, "verdict");
-  return fmt::format("{} is {:.3f}x as fast as the default: {:.3f} to {:.3f} (99 %), {}{}\n", name,
-                     race.at("ratio").get<double>(), race.at("low").get<double>(),
-                     race.at("high").get<double>(), verdict,
+  const std::string verdict = text_at(race, "verdict");
+  return fmt::format("{} is {} as fast as the default: {} (99 %), {}{}\n", name,
+                     ratio_text(race.at("ratio")),
+                     ratio_interval_text({race.at("low"), race.at("high")}), verdict,
                      verdict == "faster" ? "" : "; the default stays");
 }
 
@@ -147,17 +148,17 @@ std::string tuning_text(const json& document) {
   const auto trials = static_cast<double>(document.at("trials").size());
   const double seconds = document.at("seconds").get<double>();
   text += '\n' + result_text(document);
-  if (const std::string dispatch = store::text_at(document, "dispatch"); !dispatch.empty()) {
+  if (const std::string dispatch = text_at(document, "dispatch"); !dispatch.empty()) {
     text += dispatch + '\n';
   }
   text += fmt::format("{:.0f} choices in {:.1f} s: {:.1f} a second; the device was busy for "
                       "{:.0f} % of that time\n",
                       trials, seconds, trials / std::max(seconds, 1e-9),
                       100 * document.at("busy_share").get<double>());
-  if (store::text_at(document.at("default"), "device") == "cpu") {
+  if (text_at(document.at("default"), "device") == "cpu") {
     text += "these times are of the CPU device, so the choice means nothing for a GPU\n";
   }
-  const std::string written = store::text_at(document, "tuned_file");
+  const std::string written = text_at(document, "tuned_file");
   return text + (written.empty() ? "" : "written to " + written + '\n');
 }
 

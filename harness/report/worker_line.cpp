@@ -1,6 +1,6 @@
 #include "harness/report/worker_line.h"
 
-#include "store/text_table.h"
+#include "harness/report/text_table.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@ namespace winnow::harness {
 
 std::string worker_line(const remote::WorkerRoster::Worker& worker) {
   const remote::Heartbeat& beat = worker.heartbeat;
-  return store::on_one_line(
+  return on_one_line(
       fmt::format("{}: pool {}, {} x {} ({}), isolation {}, evaluator {}, {} jobs at work{}{}{}",
                   worker.name, beat.pool, beat.devices.size(), beat.devices.front().kind,
                   beat.devices.front().name, beat.isolation, beat.evaluator_version,

@@ -33,8 +33,7 @@ protected:
     request.key = "a/0/0";
     ModelReply reply = test::ok_reply(text);
     reply.request_id = "req_1";
-    journal.finish_call(journal.begin_call(task, request, "chat", std::nullopt), request, "chat",
-                        reply);
+    journal.finish_call(journal.begin_call(task, request, "chat", std::nullopt), request, reply);
     request.key = "a/0/1"; // never answered
     journal.begin_call(task, request, "chat", std::nullopt);
   }

@@ -54,7 +54,7 @@ evaluators::SittingRequest::Board FinalSitting::board_of(const tasks::Task& task
       store_.baseline_spread(store_.add_task(task), device_.name, evaluators::kEvaluatorVersion);
   for (const store::LeaderboardRow& row : finalists) {
     board.finalists.push_back(
-        {store_.candidate(row.candidate).text, fmt::format("candidate-{}.cu", row.candidate),
+        {store_.candidate(row.candidate_id).text, fmt::format("candidate-{}.cu", row.candidate_id),
          nlohmann::json::parse(row.parameters).get<tasks::ParameterChoice>(), row.kernel});
   }
   return board;
@@ -66,9 +66,10 @@ void FinalSitting::keep(const tasks::Task& task, const Finalists& finalists,
   // If all finalists belong to one run, the sitting orders that run's board too.
   const bool of_one =
       std::all_of(finalists.begin(), finalists.end(), [&](const store::LeaderboardRow& row) {
-        return row.run == finalists.front().run;
+        return row.run_id == finalists.front().run_id;
       });
-  store_.add_sitting(run || !of_one ? run : finalists.front().run, store_.add_task(task), result);
+  store_.add_sitting(run || !of_one ? run : finalists.front().run_id, store_.add_task(task),
+                     result);
   for (const tasks::SittingRow& row : result.rows) {
     const auto finalist =
         std::find_if(finalists.begin(), finalists.end(),
@@ -76,7 +77,7 @@ void FinalSitting::keep(const tasks::Task& task, const Finalists& finalists,
     if (row.rank == 0 && finalist != finalists.end()) {
       any_fallen_ = true;
       say(fmt::format("{}: candidate {} has lost its place in the final: {}: {}", task.name,
-                      finalist->candidate, to_string(row.verdict), row.detail));
+                      finalist->candidate_id, to_string(row.verdict), row.detail));
     }
   }
 }

@@ -1,5 +1,6 @@
 #include "harness/run/model_calls.h"
 
+#include "base/text/number_text.h"
 #include "harness/report/counted.h"
 #include "search/role.h"
 
@@ -27,7 +28,7 @@ std::size_t prompt_bytes(const agents::ModelRequest& request) {
 
 std::string in_words(const CallEstimate& estimate) {
   return counted(estimate.tokens, "token") +
-         (estimate.dollars > 0 ? fmt::format(", ${:.4f}", estimate.dollars) : "");
+         (estimate.dollars > 0 ? ", $" + number_text(estimate.dollars, 4) : "");
 }
 
 bool was_paid(const ModelReply& reply) {
@@ -112,8 +113,7 @@ void ModelCalls::store(const Reply& reply) {
     setup_.progress.event(notice, Progress::Weight::Important);
   }
   if (call != calls_.end() && reply.reply.status == ModelReply::Status::Ok) {
-    setup_.journal.finish_call(call->second.row, call->second.request,
-                               setup_.model_of(call->second.ask).endpoint.kind(), reply.reply);
+    setup_.journal.finish_call(call->second.row, call->second.request, reply.reply);
   }
 }
 

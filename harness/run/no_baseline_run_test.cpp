@@ -89,7 +89,7 @@ TEST_F(NoBaselineRunTest, AsksAtOnceAndStoresNoBaseline) {
   EXPECT_EQ(outcome.end, End::Finished) << outcome.message;
   EXPECT_EQ(outcome.spend.calls, 16);
   EXPECT_THAT(said_, Not(HasSubstr("baseline")));
-  EXPECT_THAT(said_, HasSubstr("a/0/2 correct 1.43 us 0.70x (best 0.70x)"));
+  EXPECT_THAT(said_, HasSubstr("a/0/2 correct 1.429 us 0.70x (best 0.70x)"));
   const store::RunStore store(store_path(), store::RunStore::Mode::ReadOnly);
   const auto candidates = store.candidates(1);
   EXPECT_EQ(candidates.size(), 16U);

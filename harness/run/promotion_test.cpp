@@ -44,7 +44,7 @@ tasks::Evaluation judged_on(const search::Outcome& leader, std::vector<tasks::Ca
   evaluation.race.emplace().rival = leader.kernel;
   evaluation.device = "cuda";
   evaluation.cases = std::move(hidden);
-  evaluators::score_hidden(evaluation, 0, tasks::speedup_versus("a kernel"));
+  evaluators::score_hidden(evaluation, 0, tasks::kVersusBaseline);
   return evaluation;
 }
 
@@ -77,7 +77,7 @@ TEST(Promotion, HasNoOpinionWhereEveryHiddenShapeIsShort) {
 TEST(Promotion, OnACpuHalfAMillisecondIsLongEnough) {
   const auto why = [](double ns, std::string_view device) {
     return evaluators::why_speed_does_not_count(ns, evaluators::least_hidden_ns(device),
-                                                tasks::speedup_versus(""));
+                                                tasks::kVersusEager);
   };
   EXPECT_EQ(why(240e3, "cpu"), "correctness only: PyTorch eager 240 us < 500 us");
   EXPECT_EQ(why(500e3, "cpu"), "");

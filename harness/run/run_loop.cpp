@@ -19,6 +19,8 @@ namespace {
 // Interval of updates to the status line while nothing else happens.
 constexpr std::chrono::milliseconds kTick{500};
 constexpr std::chrono::milliseconds kDrainWait{1000};
+// A killed session loses so much of its time at most.
+constexpr std::chrono::seconds kKeepTimeEvery{10};
 // A kill costs the replies of one batch at most, and a batch takes about as long as a commit.
 constexpr int kMostInBatch = 64;
 
@@ -65,6 +67,7 @@ RunOutcome RunLoop::run() {
 void RunLoop::begin_session() {
   if (!session_begun_) {
     session_begun_ = true;
+    kept_time_ = clock_.elapsed();
     setup_.journal.set_status("running");
     setup_.journal.event("session started", {{"device", setup_.device_kind}});
     for (TaskState& state : tasks_) {
@@ -92,9 +95,18 @@ void RunLoop::restore() {
   }
 }
 
+/// While nothing is judged, no other event has the time.
+void RunLoop::keep_time() {
+  if (session_begun_ && clock_.elapsed() >= kept_time_ + kKeepTimeEvery) {
+    kept_time_ = clock_.elapsed();
+    setup_.journal.event("goes on", {{kElapsedSeconds, seconds(kept_time_)}});
+  }
+}
+
 bool RunLoop::step() {
   dispatch();
   show_progress();
+  keep_time();
   take_arrived({});
   if (stop_.is_up() || (calls_.empty() && judgements_.empty() && arrived_.empty())) {
     return false;

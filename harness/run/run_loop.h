@@ -84,6 +84,7 @@ private:
   void handle(Interruption& event);
 
   void show_progress();
+  void keep_time();
   void drain();
   RunOutcome wind_up();
   RunOutcome outcome() const;
@@ -95,6 +96,7 @@ private:
   std::deque<RunEvent> arrived_; ///< events taken from the queue; their replies are stored already
   std::vector<TaskState> tasks_;
   bool session_begun_ = false;
+  std::chrono::milliseconds kept_time_{0};     ///< the last that an event of keep_time() has
   std::optional<ModelCalls::Refusal> refused_; ///< the limit that stopped the last dispatch
   bool is_told_reserve_ = false;               ///< that the rest of the time is kept was said
   StopSign stop_;

@@ -248,6 +248,26 @@ TEST_F(RunLoopTest, ALimitOnWallTimeCancelsWhatIsInFlight) {
   EXPECT_TRUE(endpoint.asked().empty());
 }
 
+TEST_F(RunLoopTest, ASessionThatIsKilledWhileItWaitsKeepsItsTime) {
+  config_.limits.wall_time = std::chrono::minutes(10);
+  std::atomic<int> seconds{0};
+  now_ = [&] { return std::chrono::steady_clock::time_point(std::chrono::seconds(seconds += 5)); };
+  ScriptedModel never(scripted);
+  never.hold();
+  never.on_ask = [&](const std::string&) { seconds = 300; };
+  EXPECT_THROW(session(never,
+                       [&] {
+                         if (seconds > 320) {
+                           throw test::Crash();
+                         }
+                       }),
+               test::Crash);
+  const store::RunStore store(store_path(), store::RunStore::Mode::ReadOnly);
+  const auto kept = elapsed_before(store.events(store.find_run(run_name_)->id));
+  EXPECT_GE(kept, std::chrono::seconds(300));
+  EXPECT_LT(kept, std::chrono::seconds(400));
+}
+
 TEST_F(RunLoopTest, NeverMoreInFlightThanAllowed) {
   config_.strategy = "best-of-n";
   config_.proposals = 8;

@@ -1,11 +1,12 @@
 #include "harness/run/run_report.h"
 
+#include "base/text/number_text.h"
 #include "base/text/shell_word.h"
 #include "harness/config/duration.h"
+#include "harness/report/board_report.h"
 #include "harness/report/counted.h"
+#include "harness/report/text_table.h"
 #include "search/policy.h"
-#include "store/export.h"
-#include "store/text_table.h"
 
 #include <cmath>
 #include <map>
@@ -17,16 +18,18 @@ namespace {
 
 constexpr std::int64_t kRowsShown = 5;
 
-std::string dollars_text(const Spend& spend) {
+std::string spent_text(const Spend& spend) {
   if (spend.unpriced_calls == spend.calls) {
     return "price unknown";
   }
-  std::string text = fmt::format("${:.4f}", spend.dollars);
+  std::string text = dollars_text(spend.dollars);
   if (spend.unpriced_calls > 0) {
     text += " and " + counted(spend.unpriced_calls, "call") + " of unknown price";
   } else if (spend.dollars > 0) {
-    text += fmt::format(" (${:.4f} a call)",
-                        spend.dollars / static_cast<double>(spend.calls - spend.calls_from_record));
+    text +=
+        " (" +
+        dollars_text(spend.dollars / static_cast<double>(spend.calls - spend.calls_from_record)) +
+        " a call)";
   }
   return text;
 }
@@ -42,7 +45,7 @@ std::string calls_text(const Spend& spend) {
   }
   const bool counts = spend.tokens > 0 || spend.calls == spend.calls_from_record;
   return text + ", " + (counts ? counted(spend.tokens, "token") : "tokens unknown") + ", " +
-         dollars_text(spend);
+         spent_text(spend);
 }
 
 /// The cost and the time, and the cost that may be added later.
@@ -57,7 +60,7 @@ std::string spend_text(const RunOutcome& outcome) {
   if (const Unconfirmed& lost = spend.unconfirmed; lost.calls > 0) {
     text += fmt::format("estimated, on top of what was measured: {}{} of {} that the provider did "
                         "not count (broken, cut off, or answered without counts)\n",
-                        lost.dollars > 0 ? fmt::format("${:.4f} for ", lost.dollars) : "",
+                        lost.dollars > 0 ? dollars_text(lost.dollars) + " for " : "",
                         counted(lost.tokens, "token"), counted(lost.calls, "request"));
   }
   return text;
@@ -68,9 +71,9 @@ std::vector<std::string> earnings_row(const search::Earnings& earned) {
           earned.op,
           std::to_string(earned.calls),
           std::to_string(earned.correct),
-          fmt::format("{:.4f}", earned.dollars),
-          fmt::format("{:.1f}", earned.device_seconds),
-          fmt::format("x{:.2f}", std::exp(earned.log_gain))};
+          number_text(earned.dollars, 4),
+          number_text(earned.device_seconds, 1),
+          "x" + number_text(std::exp(earned.log_gain))};
 }
 
 } // namespace
@@ -98,9 +101,8 @@ std::string run_leaderboard(const store::RunStore& store, const std::string& run
   query.top = kRowsShown;
   const auto rows = store.leaderboard(query);
   const store::BoardFacts facts = store::board_facts(store, query, rows);
-  return rows.empty() && facts.left_out.empty()
-             ? store.why_nobody_is_ranked(query) + "\n"
-             : store::format_leaderboard(rows, store::Format::Table, facts);
+  return rows.empty() && facts.left_out.empty() ? store.why_nobody_is_ranked(query) + "\n"
+                                                : format_leaderboard(rows, Format::Table, facts);
 }
 
 std::string earnings_table(const RunOutcome& outcome, const RunConfig& config) {
@@ -110,7 +112,7 @@ std::string earnings_table(const RunOutcome& outcome, const RunConfig& config) {
   if (outcome.earnings.empty() || !several) {
     return "";
   }
-  store::TextTable table;
+  TextTable table;
   table.columns = {{"model"},         {"operator"},       {"calls", true}, {"correct", true},
                    {"dollars", true}, {"device s", true}, {"gain", true}};
   std::map<std::string, search::Earnings> of_models;
@@ -122,8 +124,8 @@ std::string earnings_table(const RunOutcome& outcome, const RunConfig& config) {
     earned.op = "all";
     table.rows.push_back(earnings_row(earned));
   }
-  store::remove_empty_columns(table);
-  return store::to_aligned_text(table, 0) + "\n";
+  remove_empty_columns(table);
+  return to_aligned_text(table, 0) + "\n";
 }
 
 std::string run_summary(const RunOutcome& outcome, const RunConfig& config, const std::string& run,

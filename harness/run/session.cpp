@@ -23,6 +23,7 @@
 #include "remote/broker_config.h"
 #include "store/advice.h"
 #include "tasks/catalogue.h"
+#include "tasks/proof.h"
 #include "tasks/task_word.h"
 
 #include <algorithm>
@@ -202,6 +203,19 @@ struct RunSession {
   /// Tasks that the run cannot have here, and why; empty: it has all.
   std::string left_out = {};
   RunReport report = run_leaderboard;
+  std::chrono::milliseconds elapsed_before = harness::elapsed_before(store.events(run.id));
+  std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
+
+  /// The time of the run over all its sessions.
+  std::chrono::milliseconds elapsed() const {
+    return elapsed_before + std::chrono::duration_cast<std::chrono::milliseconds>(
+                                std::chrono::steady_clock::now() - begun);
+  }
+  /// Keeps an event with this time.
+  void keep(std::string_view kind, nlohmann::json detail) const {
+    detail[kElapsedSeconds] = seconds(elapsed());
+    store.add_event(run.id, kind, detail);
+  }
 };
 
 /// The endpoints of a run's models: `instead` if given, otherwise the configured ones. Create them
@@ -250,14 +264,14 @@ RunOutcome drive(RunSession& session, Interrupt& interrupt, Progress& progress) 
                 .evaluations = session.devices->factory(),
                 .progress = progress,
                 .is_finished = session.run.status == "finished",
-                .elapsed_before = elapsed_before(session.store.events(session.run.id))});
+                .elapsed_before = session.elapsed_before});
   const OnInterrupt stop(interrupt, [&] { loop.interrupt(); });
   return loop.run();
 }
 
 /// Holds a final for the tasks of the run. `is_new`: this session has changed the run, so that an
-/// earlier final does not count.
-void hold_final(RunSession& session, bool is_new, Interrupt& interrupt, Progress& progress) {
+/// earlier final does not count. Returns whether there was something to do.
+bool hold_final(RunSession& session, bool is_new, Interrupt& interrupt, Progress& progress) {
   const std::vector<store::StoredSitting> held = session.store.sittings();
   std::vector<tasks::Task> tasks;
   std::copy_if(session.tasks.begin(), session.tasks.end(), std::back_inserter(tasks),
@@ -267,7 +281,7 @@ void hold_final(RunSession& session, bool is_new, Interrupt& interrupt, Progress
                         });
                });
   if (tasks.empty() || session.config.evaluation.seed || session.config.finalists == 0) {
-    return;
+    return false;
   }
   progress.event("the final: the leaders of each task take turns", Progress::Weight::Important);
   const auto evaluations = session.devices->evaluations([](const auto& /*result*/) {});
@@ -278,6 +292,8 @@ void hold_final(RunSession& session, bool is_new, Interrupt& interrupt, Progress
       tasks, session.config.finalists, session.run.id,
       [&](const std::string& line) { progress.event(line, Progress::Weight::Important); },
       progress);
+  session.keep("final", {{"tasks", tasks.size()}});
+  return true;
 }
 
 /// The ceilings that the run's workers measured or found, for the store's readers.
@@ -289,9 +305,9 @@ void keep_ceilings(const RunSession& session) {
   const std::filesystem::path& folder = session.config.evaluation.cache;
   const auto loaded = profiling::load_ceilings(
       (folder.empty() ? cache_directory() : folder) / profiling::ceilings_file_name(owner), owner);
-  if (loaded.ceilings) {
-    session.store.add_ceilings({owner.device, owner.uuid, owner.driver,
-                                nlohmann::json(*loaded.ceilings).dump(), loaded.ceilings->date});
+  if (loaded) {
+    session.store.add_ceilings(
+        {owner.device, owner.uuid, owner.driver, nlohmann::json(*loaded).dump(), loaded->date});
   }
 }
 
@@ -308,11 +324,10 @@ ExitCode drive_and_report(RunSession& session, Interrupt& interrupt) {
     progress.event(session.left_out, Progress::Weight::Important);
   }
   RunOutcome outcome = drive(session, interrupt, progress);
-  if (outcome.end == RunOutcome::End::Finished && !interrupt.interrupted()) {
-    const auto start = std::chrono::steady_clock::now();
-    hold_final(session, !outcome.was_finished, interrupt, progress);
-    outcome.elapsed += std::chrono::duration_cast<std::chrono::milliseconds>(
-        std::chrono::steady_clock::now() - start);
+  if (outcome.end == RunOutcome::End::Finished && !interrupt.interrupted() &&
+      hold_final(session, !outcome.was_finished, interrupt, progress)) {
+    outcome.elapsed = session.elapsed();
+    outcome.was_finished = false;
   }
   keep_ceilings(session);
   progress.finish();
@@ -339,7 +354,7 @@ ExitCode drive_and_report(RunSession& session, Interrupt& interrupt) {
 /// failed.
 void keep_end(RunSession& session, const std::string& reason) {
   try {
-    session.store.add_event(session.run.id, "died", {{"reason", reason}});
+    session.keep("died", {{"reason", reason}});
     session.store.set_run_status(session.run.id, "failed");
   } catch (const std::exception&) { // the first error says what is wrong
   }
@@ -348,6 +363,7 @@ void keep_end(RunSession& session, const std::string& reason) {
 /// Drives the run. One that dies has an end in the store; if it dies before its first kernel, a
 /// mistake in its configuration or in a file that it names is the cause.
 ExitCode drive_to_an_end(RunSession& session, Interrupt& interrupt) {
+  std::cerr << tasks::unproven_warning(session.tasks, session.devices->first().kind);
   const bool is_new = session.store.candidates(session.run.id).empty();
   try {
     return drive_and_report(session, interrupt);
@@ -357,6 +373,8 @@ ExitCode drive_to_an_end(RunSession& session, Interrupt& interrupt) {
     if (is_new && !has_own_code && session.store.candidates(session.run.id).empty()) {
       throw UsageError(error.what(), error.remedy());
     }
+    std::cerr << "to go on when the cause is mended: winnow resume " << shell_word(session.run.name)
+              << " --store " << shell_word(session.config.store) << '\n';
     throw;
   } catch (const std::exception& error) {
     keep_end(session, error.what());

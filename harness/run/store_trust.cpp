@@ -3,8 +3,8 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/json_dump.h"
+#include "base/secrets.h"
 #include "base/text.h"
-#include "base/user_secret.h"
 #include "harness/config/config_keys.h"
 
 #include <algorithm>

@@ -21,7 +21,7 @@ struct StoreTrust {
 };
 
 /// The configuration with its seal: a keyed digest over all of it. Only who can read this user's
-/// secret on this machine (base/user_secret.h) can make it.
+/// secret on this machine (base/secrets.h) can make it.
 nlohmann::json sealed_config(nlohmann::json config);
 
 /// Whether this user stored the configuration on this machine: its seal is right, and nobody else

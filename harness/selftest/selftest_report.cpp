@@ -2,7 +2,7 @@
 
 #include "base/json_dump.h"
 #include "base/text.h"
-#include "store/text_table.h"
+#include "harness/report/text_table.h"
 
 #include <algorithm>
 #include <cmath>
@@ -78,8 +78,7 @@ std::string wrong_cell(const TaskSelftest& selftest, const std::string& kind) {
 
 /// Adds a row with a cell for each task. Leaves it out if no task has such a result.
 void add_row(const SelftestReport& report, std::string title,
-             const std::function<std::string(const TaskSelftest&)>& cell_of,
-             store::TextTable& table) {
+             const std::function<std::string(const TaskSelftest&)>& cell_of, TextTable& table) {
   std::vector<std::string> row{std::move(title)};
   bool exists = false;
   for (const TaskSelftest& selftest : report.tasks) {
@@ -92,7 +91,7 @@ void add_row(const SelftestReport& report, std::string title,
 }
 
 std::string mutant_table(const SelftestReport& report) {
-  store::TextTable table;
+  TextTable table;
   table.splits = true;
   table.columns.push_back({"mutant"});
   for (const TaskSelftest& selftest : report.tasks) {
@@ -160,10 +159,6 @@ std::string narrow_line(const NarrowResult& result) {
                      ratios_text(result.ratios));
 }
 
-double larger_ratio(const NarrowResult& result) {
-  return std::max(result.ratios.element, result.ratios.norm);
-}
-
 std::string narrow_lines(const TaskSelftest& selftest, bool verbose) {
   std::map<NarrowResult::State, int> counts;
   const NarrowResult* nearest = nullptr;
@@ -174,7 +169,7 @@ std::string narrow_lines(const TaskSelftest& selftest, bool verbose) {
       text += narrow_line(result);
     }
     if (result.state == NarrowResult::State::Rejected &&
-        (nearest == nullptr || larger_ratio(result) < larger_ratio(*nearest))) {
+        (nearest == nullptr || result.ratios.larger() < nearest->ratios.larger())) {
       nearest = &result;
     }
   }
@@ -187,7 +182,7 @@ std::string narrow_lines(const TaskSelftest& selftest, bool verbose) {
                          ? ""
                          : fmt::format("; the least error that is rejected is {:.3g} times the "
                                        "limit ({} at {})",
-                                       larger_ratio(*nearest), to_string(nearest->narrowing),
+                                       nearest->ratios.larger(), to_string(nearest->narrowing),
                                        nearest->shape_id)) +
          text;
 }
@@ -209,7 +204,7 @@ std::string wrong_lines(const TaskSelftest& selftest) {
     const std::string parameters = tasks::parameters_text(result.parameters);
     text += fmt::format("    {}{}{} {}{}\n", result.file, parameters.empty() ? "" : " ", parameters,
                         to_string(result.state),
-                        result.detail.empty() ? "" : ": " + store::on_one_line(result.detail));
+                        result.detail.empty() ? "" : ": " + on_one_line(result.detail));
   }
   return text.empty() ? "" : "  wrong kernels:\n" + text;
 }
@@ -244,7 +239,7 @@ std::string reference_lines(const ReferenceAgreement& reference) {
   }
   text += reference.detail.empty() ? "\n" : "; " + reference.detail + "\n";
   for (const std::string& note : reference.notes) {
-    text += "    " + store::on_one_line(note) + "\n";
+    text += "    " + on_one_line(note) + "\n";
   }
   return text;
 }

@@ -91,9 +91,11 @@ public:
     for (std::size_t next = next_++; next < order_.size(); next = next_++) {
       const std::size_t i = order_[next];
       found_[i] = prove(tasks_[i], options_, host, activity_);
-      const std::string said =
-          is_proven(found_[i]) ? tasks_[i].name + ": proven\n" : task_lines(found_[i]);
-      activity_.away([&] { std::cerr << said; });
+      if (tasks_.size() > 1) { // otherwise the report comes at once
+        const std::string said =
+            is_proven(found_[i]) ? tasks_[i].name + ": proven\n" : task_lines(found_[i]);
+        activity_.away([&] { std::cerr << said; });
+      }
     }
   }
 

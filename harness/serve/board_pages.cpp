@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -26,10 +25,10 @@ HttpReply page_reply(std::shared_ptr<const std::string> page) {
 } // namespace
 
 BoardPages::BoardPages(const std::filesystem::path& store, store::BoardOptions options,
-                       std::function<void(std::function<void()>)> post, std::string owner)
+                       std::function<void(std::function<void()>)> post)
     : watched_(store, store::OpenMode::ReadOnly), start_(fmt::format("{:x}", random_bits())),
-      store_(store, store::OpenMode::ReadOnly), options_(std::move(options)),
-      owner_(std::move(owner)), post_(std::move(post)), thread_([this] { make_pages(); }) {}
+      all_(store, store::OpenMode::ReadOnly), own_(store, store::OpenMode::ReadOnly),
+      options_(std::move(options)), post_(std::move(post)), thread_([this] { make_pages(); }) {}
 
 BoardPages::~BoardPages() {
   {
@@ -50,23 +49,27 @@ std::string BoardPages::version() {
   return fmt::format("{}-{}", start_, version);
 }
 
-void BoardPages::answer(std::shared_ptr<Exchange> exchange) {
+void BoardPages::answer(std::shared_ptr<Exchange> exchange, const std::string& owner) {
   const std::string now = version();
-  if (page_version_ == now) {
-    exchange->reply(page_reply(page_));
+  if (const auto* made = made_.find(owner); made != nullptr && made->first == now) {
+    exchange->reply(page_reply(made->second));
     return;
   }
-  waiting_.push_back({std::move(exchange), now});
+  waiting_[owner].push_back({std::move(exchange), now});
   {
     const std::lock_guard lock(mutex_);
-    wanted_ = now;
+    const auto known = std::find_if(wanted_.begin(), wanted_.end(),
+                                    [&](const Wanted& one) { return one.owner == owner; });
+    (known == wanted_.end() ? wanted_.emplace_back(Wanted{owner, ""}) : *known).version = now;
   }
   changed_.notify_all();
 }
 
 void BoardPages::end() {
-  for (const Waiting& waiting : std::exchange(waiting_, {})) {
-    waiting.exchange->reply({503, "{\"error\":\"the server stops\"}\n"});
+  for (const auto& [owner, requests] : std::exchange(waiting_, {})) {
+    for (const Waiting& waiting : requests) {
+      waiting.exchange->reply({503, "{\"error\":\"the server stops\"}\n"});
+    }
   }
 }
 
@@ -77,48 +80,44 @@ void BoardPages::make_pages() {
     if (ending_) {
       return;
     }
-    store::BoardOptions options = options_;
-    options.live_version = std::exchange(wanted_, "");
+    const Wanted wanted = std::move(wanted_.front());
+    wanted_.pop_front();
     lock.unlock();
-    Page page;
-    std::string error;
-    try {
-      if (!owner_.empty()) {
-        store_.show_only(owner_);
-      }
-      page = std::make_shared<const std::string>(store::board_page(store_, options));
-    } catch (const std::exception& failure) {
-      error = failure.what();
-    }
-    post_([this, version = options.live_version, page = std::move(page), error = std::move(error)] {
-      take(version, page, error);
-    });
+    post_([this, wanted, page = make(wanted)] { take(wanted, page); });
     lock.lock();
   }
 }
 
-void BoardPages::take(const std::string& version, Page page, const std::string& error) {
-  if (error.empty()) {
-    page_ = std::move(page);
-    page_version_ = version;
-  }
-  if (!error.empty()) {
-    spdlog::error("serve: the page: {}", error);
-  }
-  for (const Waiting& waiting : waiting_for(version)) {
-    waiting.exchange->reply(error.empty() ? page_reply(page_)
-                                          : HttpReply{503, kNoPage, "application/json", 1});
+/// nullptr: the page cannot be made.
+BoardPages::Page BoardPages::make(const Wanted& wanted) {
+  store::BoardOptions options = options_;
+  options.live_version = wanted.version;
+  store::RunStore& store = wanted.owner.empty() ? all_ : own_;
+  try {
+    if (!wanted.owner.empty()) {
+      store.show_only(wanted.owner);
+    }
+    return std::make_shared<const std::string>(store::board_page(store, options));
+  } catch (const std::exception& error) {
+    spdlog::error("serve: the page: {}", error.what());
+    return nullptr;
   }
 }
 
-/// Takes the requests that a page of this version answers. Later requests asked for a newer one.
-std::vector<BoardPages::Waiting> BoardPages::waiting_for(const std::string& version) {
-  const auto newer = std::find_if(waiting_.rbegin(), waiting_.rend(), [&](const Waiting& one) {
-                       return one.version == version;
+void BoardPages::take(const Wanted& wanted, const Page& page) {
+  made_.erase(wanted.owner);
+  if (page) {
+    made_.put(wanted.owner, {wanted.version, page});
+  }
+  std::vector<Waiting>& waiting = waiting_[wanted.owner];
+  // Requests after the last one of this version asked for a newer page.
+  const auto newer = std::find_if(waiting.rbegin(), waiting.rend(), [&](const Waiting& one) {
+                       return one.version == wanted.version;
                      }).base();
-  std::vector<Waiting> answered(std::move_iterator(waiting_.begin()), std::move_iterator(newer));
-  waiting_.erase(waiting_.begin(), newer);
-  return answered;
+  std::for_each(waiting.begin(), newer, [&](const Waiting& one) {
+    one.exchange->reply(page ? page_reply(page) : HttpReply{503, kNoPage, "application/json", 1});
+  });
+  waiting.erase(waiting.begin(), newer);
 }
 
 } // namespace winnow::harness

@@ -1,36 +1,44 @@
 #pragma once
 
+#include "base/recent.h"
 #include "harness/serve/exchange.h"
 #include "store/board/board.h"
 #include "store/run_store.h"
 
 #include <condition_variable>
+#include <cstddef>
+#include <deque>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace winnow::harness {
 
-/// The page of a store, made anew when the store has changed. A thread of its own makes the pages,
-/// because a large one takes seconds. All functions run on the server's thread.
+/// The pages of a store, made anew when the store has changed. A thread of its own makes them, one
+/// after the other, because a large one takes seconds, and memory for several of its kind. All
+/// functions run on the server's thread.
 class BoardPages {
 public:
-  /// `post` runs a function on the server's thread. `owner`: the page shows only what this owner
-  /// has sent; empty: all. Throws as RunStore does.
+  static constexpr std::size_t kMostKept = 4; ///< pages; each has BoardOptions::max_bytes at most
+
+  /// `post` runs a function on the server's thread. Throws as RunStore does.
   BoardPages(const std::filesystem::path& store, store::BoardOptions options,
-             std::function<void(std::function<void()>)> post, std::string owner = {});
+             std::function<void(std::function<void()>)> post);
   ~BoardPages();
   BoardPages(const BoardPages&) = delete; // owns a thread
   BoardPages& operator=(const BoardPages&) = delete;
 
   /// Changes when the store does, and when the server starts.
   std::string version();
-  /// Answers with the page as soon as it is made. The page is at least as new as this call.
-  void answer(std::shared_ptr<Exchange> exchange);
+  /// Answers with the page as soon as it is made. The page is at least as new as this call, and
+  /// shows only what this owner has sent; empty: all.
+  void answer(std::shared_ptr<Exchange> exchange, const std::string& owner = {});
   /// Answers what waits: the server stops.
   void end();
 
@@ -39,26 +47,27 @@ private:
     std::shared_ptr<Exchange> exchange;
     std::string version; ///< of the store at the time of the request
   };
-
   using Page = std::shared_ptr<const std::string>; // many connections send it
+  struct Wanted {
+    std::string owner, version;
+  };
 
   void make_pages();
-  void take(const std::string& version, Page page, const std::string& error);
-  std::vector<Waiting> waiting_for(const std::string& version);
+  Page make(const Wanted& wanted);
+  void take(const Wanted& wanted, const Page& page);
 
   store::RunStore watched_; ///< only for version()
   std::string start_;       ///< tells this server from the one before
-  store::RunStore store_;   ///< only for the thread
+  store::RunStore all_;     ///< only for the thread, as `own_`
+  store::RunStore own_;     ///< shows one owner's work
   store::BoardOptions options_;
-  std::string owner_;
   std::function<void(std::function<void()>)> post_;
-  Page page_;
-  std::string page_version_;
-  std::vector<Waiting> waiting_; ///< oldest first
+  Recent<std::string, std::pair<std::string, Page>> made_{kMostKept}; ///< with versions, by owner
+  std::map<std::string, std::vector<Waiting>> waiting_; ///< by owner; the oldest request first
 
   std::mutex mutex_; ///< guards the members below
   std::condition_variable changed_;
-  std::string wanted_; ///< the version that the thread makes next; empty: none
+  std::deque<Wanted> wanted_; ///< that the thread makes next; one of an owner
   bool ending_ = false;
 
   std::thread thread_; ///< last, because it uses the other members

@@ -1,7 +1,7 @@
 #include "harness/serve/client_json.h"
 
 #include "base/error.h"
-#include "base/readable_json.h"
+#include "base/json_dump.h"
 #include "base/text.h"
 
 #include <algorithm>

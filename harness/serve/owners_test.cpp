@@ -85,24 +85,17 @@ struct OwnersTest : test::JudgeFixture {
     access.add({"ann"}, "ann-0123456789abcdef");
     access.add({"bob"}, "bob-0123456789abcdef");
     access.add({"reader", true}, "reader-0123456789abcdef");
-    board = board_for("");
-    application = std::make_unique<ServerApplication>(
-        access, false, *board, routes.get(),
-        [this](const std::string& owner) { return board_for(owner); });
-    const json accepted = judge_as("ann", item(kSecret, kernel_saying("correct", 2, kSecret)));
-    evaluations->answer_all();
-    job = accepted.at("jobs").at(0).at("job");
-    batch = accepted.at("batch");
-  }
-
-  std::unique_ptr<BoardPages> board_for(const std::string& owner) {
     const auto post = [this](std::function<void()> one) {
       const std::lock_guard lock(mutex);
       work.push_back(std::move(one));
       posted.notify_all();
     };
-    return std::make_unique<BoardPages>(directory.path() / "s.db", store::BoardOptions{}, post,
-                                        owner);
+    board = std::make_unique<BoardPages>(directory.path() / "s.db", store::BoardOptions{}, post);
+    application = std::make_unique<ServerApplication>(access, false, *board, routes.get());
+    const json accepted = judge_as("ann", item(kSecret, kernel_saying("correct", 2, kSecret)));
+    evaluations->answer_all();
+    job = accepted.at("jobs").at(0).at("job");
+    batch = accepted.at("batch");
   }
 
   json judge_as(const std::string& owner, const json& one, const std::string& rival = "") {
@@ -199,6 +192,9 @@ TEST_F(OwnersTest, TheBoardOfAnOwnerIsThatOfAStoreWithNoOther) {
   EXPECT_EQ(bobs.at("runs").at(0).at("candidates"), 1);
   const json alls = index_of(ask("reader", "GET", "/").body);
   EXPECT_EQ(alls.at("candidates").at("rows").size(), 2U);
+  const json anns = index_of(ask("ann", "GET", "/").body); // the page before this one was bob's
+  EXPECT_EQ(anns.at("candidates").at("rows").size(), 1U);
+  EXPECT_NE(anns.at("candidates").at("rows"), bobs.at("candidates").at("rows"));
 }
 
 TEST_F(OwnersTest, ABoardDoesNotSayWhoCompiledFirst) {

@@ -1,6 +1,7 @@
 #include "harness/serve/server_application.h"
 
 #include "base/error.h"
+#include "base/freed_memory.h"
 #include "base/json_dump.h"
 #include "harness/serve/judge_routes.h"
 #include "harness/serve/target.h"
@@ -39,9 +40,8 @@ HttpReply error_reply(int status, const std::string& error, const std::string& r
 }
 
 ServerApplication::ServerApplication(const Access& access, bool is_local, BoardPages& board,
-                                     JudgeRoutes* judge, OwnBoard own_board)
-    : access_(access), is_local_(is_local), board_(board), judge_(judge),
-      own_board_(std::move(own_board)) {
+                                     JudgeRoutes* judge)
+    : access_(access), is_local_(is_local), board_(board), judge_(judge) {
   remember_health();
 }
 
@@ -119,7 +119,7 @@ void ServerApplication::route(const std::shared_ptr<Exchange>& exchange) {
   if (!client) { // admit() has refused it
     exchange->reply(error_reply(401, "there is no such token"));
   } else if (request.method == "GET" && target.is({})) {
-    board_of(*client).answer(exchange);
+    board_.answer(exchange, client->sees());
   } else if (request.method == "GET" && target.is({"version"})) {
     exchange->reply({200, board_.version() + "\n", "text/plain"});
   } else if (judge_ != nullptr) {
@@ -130,29 +130,20 @@ void ServerApplication::route(const std::shared_ptr<Exchange>& exchange) {
   }
 }
 
-BoardPages& ServerApplication::board_of(const Client& client) {
-  if (client.reads_all || !own_board_) {
-    return board_;
-  }
-  std::unique_ptr<BoardPages>& own = own_boards_[client.owner];
-  if (!own) {
-    own = own_board_(client.owner);
-  }
-  return *own;
-}
-
 void ServerApplication::tick() {
   if (judge_ != nullptr) {
     judge_->tick();
   }
   remember_health();
+  constexpr std::chrono::seconds kBetweenTrims{30}; // a large request leaves many free pages
+  if (const auto now = std::chrono::steady_clock::now(); now - trimmed_ > kBetweenTrims) {
+    trimmed_ = now;
+    trim_freed_memory();
+  }
 }
 
 void ServerApplication::end() {
   board_.end();
-  for (const auto& [owner, board] : own_boards_) {
-    board->end();
-  }
   if (judge_ != nullptr) {
     judge_->end();
   }

@@ -5,9 +5,8 @@
 #include "harness/serve/exchange.h"
 #include "harness/serve/target.h"
 
+#include <chrono>
 #include <exception>
-#include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -20,12 +19,9 @@ class JudgeRoutes;
 /// Lets requests in, and gives each to the part of the server that answers it.
 class ServerApplication : public HttpApplication {
 public:
-  using OwnBoard = std::function<std::unique_ptr<BoardPages>(const std::string& owner)>;
   /// `judge`: nullptr for a server of the board alone. `is_local`: the server listens on loopback
   /// without a token, so a web page in a browser of this machine could reach it.
-  /// `own_board` makes the board of an owner that does not read all.
-  ServerApplication(const Access& access, bool is_local, BoardPages& board, JudgeRoutes* judge,
-                    OwnBoard own_board = {});
+  ServerApplication(const Access& access, bool is_local, BoardPages& board, JudgeRoutes* judge);
 
   Admission admit(const HttpRequest& head) override;
   void handle(std::shared_ptr<Exchange> exchange) override;
@@ -37,15 +33,12 @@ private:
                                   const std::optional<Client>& client) const;
   void route(const std::shared_ptr<Exchange>& exchange);
   void remember_health();
-  BoardPages& board_of(const Client& client);
 
   const Access& access_;
   bool is_local_;
   BoardPages& board_;
   JudgeRoutes* judge_;
-  OwnBoard own_board_;
-  std::map<std::string, std::unique_ptr<BoardPages>>
-      own_boards_;   ///< by owner, as they are asked for
+  std::chrono::steady_clock::time_point trimmed_;
   std::mutex mutex_; ///< guards `health_`
   HttpReply health_; ///< for the network's thread: it answers however busy the application is
 };

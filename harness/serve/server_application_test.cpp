@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <map>
 #include <mutex>
 
 #include <gmock/gmock.h>
@@ -108,6 +109,37 @@ TEST_F(ServerApplicationTest, NeverAnswersWithAPageOlderThanTheRequest) {
   run_posted();
   ASSERT_TRUE(after->answer());
   EXPECT_THAT(after->answer()->page, Pointee(HasSubstr("newer")));
+}
+
+TEST_F(ServerApplicationTest, KeepsOnlyThePagesThatWereAskedForLast) {
+  const auto ask = [&](std::size_t owner) {
+    auto exchange = std::make_shared<ExchangeFake>("GET", "/");
+    board.answer(exchange, "owner" + std::to_string(owner));
+    return exchange;
+  };
+  for (std::size_t owner = 0; owner <= BoardPages::kMostKept; ++owner) {
+    const auto exchange = ask(owner);
+    run_posted();
+    EXPECT_TRUE(exchange->answer());
+  }
+  for (std::size_t owner = 1; owner <= BoardPages::kMostKept; ++owner) {
+    EXPECT_TRUE(ask(owner)->answer());
+  }
+  EXPECT_FALSE(ask(0)->answer()); // it is made again
+  run_posted();
+}
+
+TEST_F(ServerApplicationTest, AnswersEachOwnerWithTheOwnersPage) {
+  std::map<std::string, std::shared_ptr<ExchangeFake>> asked;
+  for (const char* owner : {"ann", "bob", ""}) { // while the first page is made, the others wait
+    asked[owner] = std::make_shared<ExchangeFake>("GET", "/");
+    board.answer(asked[owner], owner);
+  }
+  for (const char* owner : {"ann", "bob", ""}) {
+    EXPECT_FALSE(asked[owner]->answer());
+    run_posted();
+    EXPECT_TRUE(asked[owner]->answer());
+  }
 }
 
 } // namespace

@@ -1,7 +1,7 @@
 #include "harness/report/counted.h"
+#include "harness/report/json_table.h"
 #include "harness/suite/suite_cells.h"
 #include "harness/suite/suite_comparison.h"
-#include "store/json_table.h"
 
 namespace winnow::harness {
 namespace {
@@ -9,21 +9,21 @@ namespace {
 using nlohmann::json;
 
 /// "0.83 (0.50-1.00)", "1.50x (1.20-1.90)"; null: "-".
-std::string mean_text(const json& mean, const std::string& unit, std::string (*text)(double)) {
+std::string mean_text(const json& mean, const std::string& unit) {
   if (mean.at("value").is_null()) {
     return "-";
   }
-  const auto number = [&](const char* name) { return text(mean.at(name).get<double>()); };
+  const auto number = [&](const char* name) { return number_text(mean.at(name).get<double>()); };
   return number("value") + unit +
          (mean.at("low").is_null() ? "" : fmt::format(" ({}-{})", number("low"), number("high")));
 }
 
 std::string mean_share(const json& mean) {
-  return mean_text(mean, "", [](double share) { return fmt::format("{:.2f}", share); });
+  return mean_text(mean, "");
 }
 
 std::string mean_times(const json& mean) {
-  return mean_text(mean, "x", store::number_text);
+  return mean_text(mean, "x");
 }
 
 /// "=2": another row has this rank, too.
@@ -47,26 +47,26 @@ std::string tokens_text(const json& row) {
                               row.at("completion_tokens").get<std::int64_t>());
 }
 
-store::TextTable comparison_table(const json& rows) {
-  store::TextTable table =
-      store::json_table(rows, {{{"model, strategy"}, "", row_name},
-                               {{"run"}, "run"},
-                               {{"correct", true}, "correct", mean_share},
-                               {{"rank", true}, "correct", rank_text},
-                               {{"speedup", true}, "speedup", mean_times},
-                               {{"rank", true}, "speedup", rank_text},
-                               {{"fast_1", true}, "fast_1", mean_share},
-                               {{"fast_2", true}, "fast_2", mean_share},
-                               {{"pass@1", true}, "pass_at_1", mean_share},
-                               {{"pass@5", true}, "pass_at_5", mean_share},
-                               {{"pass@10", true}, "pass_at_10", mean_share},
-                               {{"proficiency", true}, "proficiency", mean_share},
-                               {{"calls", true}, "calls"},
-                               {{"tokens", true}, "", tokens_text},
-                               {{"cost", true}, "dollars", cost_text},
-                               {{"device s", true}, "device_seconds", [](const json& seconds) {
-                                  return fmt::format("{:.1f}", seconds.get<double>());
-                                }}});
+TextTable comparison_table(const json& rows) {
+  TextTable table =
+      json_table(rows, {{{"model, strategy"}, "", row_name},
+                        {{"run"}, "run"},
+                        {{"correct", true}, "correct", mean_share},
+                        {{"rank", true}, "correct", rank_text},
+                        {{"speedup", true}, "speedup", mean_times},
+                        {{"rank", true}, "speedup", rank_text},
+                        {{"fast_1", true}, "fast_1", mean_share},
+                        {{"fast_2", true}, "fast_2", mean_share},
+                        {{"pass@1", true}, "pass_at_1", mean_share},
+                        {{"pass@5", true}, "pass_at_5", mean_share},
+                        {{"pass@10", true}, "pass_at_10", mean_share},
+                        {{"proficiency", true}, "proficiency", mean_share},
+                        {{"calls", true}, "calls"},
+                        {{"tokens", true}, "", tokens_text},
+                        {{"cost", true}, "dollars", cost_text},
+                        {{"device s", true}, "device_seconds", [](const json& seconds) {
+                           return number_text(seconds.get<double>(), 1);
+                         }}});
   table.splits = true;
   return table;
 }
@@ -87,7 +87,7 @@ std::string comparison_text(const json& comparison) {
   }
   text += ": the best reply for each problem; (95 % interval, bootstrap over the problems)\n"
           "rank: 1 + the number of rows that are surely better (p < 0.05); =: a tie\n" +
-          store::to_aligned_text(comparison_table(rows), kIndent);
+          to_aligned_text(comparison_table(rows), kIndent);
   for (const json& note : comparison.at("notes")) {
     text += std::string(kIndent, ' ') + note.get<std::string>() + '\n';
   }

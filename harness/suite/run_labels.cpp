@@ -126,7 +126,12 @@ std::vector<std::string> distinctions(const std::vector<ComparedRun>& runs) {
   std::vector<std::string> texts;
   std::map<std::pair<std::string, std::string>, int> uses;
   for (const ComparedRun& run : runs) {
-    texts.push_back(join(words_of(run, different_keys(alike[run.base])), ", "));
+    std::set<std::string> keys = different_keys(alike[run.base]);
+    if (const auto own = run.settings.find(kPrompts);
+        own != run.settings.end() && !own->second.value.empty()) {
+      keys.insert(kPrompts);
+    }
+    texts.push_back(join(words_of(run, keys), ", "));
     ++uses[{run.base, texts.back()}];
   }
   for (std::size_t i = 0; i < runs.size(); ++i) {

@@ -26,7 +26,8 @@ struct ComparedRun {
 };
 
 /// For each run what its label says after `base`, so that no two labels are equal: the settings in
-/// which the runs of this `base` differ, else the name of the run. Empty: nothing more is needed.
+/// which the runs of this `base` differ, and prompt templates of the user's own, else the name of
+/// the run. Empty: nothing more is needed.
 std::vector<std::string> distinctions(const std::vector<ComparedRun>& runs);
 
 } // namespace winnow::harness

@@ -45,6 +45,8 @@ TEST(RunLabels, NameThePromptFiles) {
   EXPECT_THAT(distinctions({labelled_run("a", plain), labelled_run("b", own)}),
               ElementsAre("built-in prompts", "prompts mine/"))
       << "of an earlier version";
+  EXPECT_EQ(distinctions({labelled_run("b", own, with("1"))}), std::vector{texts[1]})
+      << "a run alone says which templates it had";
 }
 
 TEST(RunLabels, AreNeverEqualAndShowNoSecret) {

@@ -10,6 +10,7 @@
 #include "store/device_seconds.h"
 #include "tasks/catalogue.h"
 #include "tasks/result/speedup.h"
+#include "tasks/task/baseline.h"
 
 #include <algorithm>
 #include <cmath>
@@ -64,6 +65,11 @@ const SuiteCall* best_reply(const Problem& problem) {
 
 std::int64_t correct_replies(const Problem& problem) {
   return std::count_if(problem.calls.begin(), problem.calls.end(), is_correct);
+}
+
+std::int64_t calls_made(const Problem& problem) {
+  return std::count_if(problem.calls.begin(), problem.calls.end(),
+                       [](const SuiteCall* call) { return call->is_made; });
 }
 
 json share(std::int64_t part, std::int64_t all) {
@@ -178,8 +184,8 @@ void put_costs(json& document, const std::vector<Problem>& problems, const Suite
     const tasks::Task& task = problem.task->task;
     const auto judged = run.device_seconds.find({task.name, task.digest});
     device_seconds += judged == run.device_seconds.end() ? 0 : judged->second;
+    calls += calls_made(problem);
     for (const SuiteCall* call : problem.calls) {
-      ++calls;
       prompt += call->prompt_tokens;
       completion += call->completion_tokens;
       uncounted += call->tokens_unknown ? 1 : 0;
@@ -248,14 +254,22 @@ json proficiency_json(const Problem& problem, const SuiteRun& run) {
   return level ? json(*level) : json(nullptr);
 }
 
+/// What the speedups of the problem's kernels are against, on the device that judged them.
+std::string_view versus_of(const Problem& problem) {
+  const auto judged = std::find_if(problem.calls.begin(), problem.calls.end(),
+                                   [](const SuiteCall* call) { return !call->device.empty(); });
+  return tasks::speedup_versus(problem.task->task,
+                               judged == problem.calls.end() ? "" : (*judged)->device);
+}
+
 json problem_json(const Problem& problem, const SuiteRun& run) {
   return {{"folder", problem.task->folder},
           {"task", problem.task->task.name},
           {"task_digest", problem.task->task.digest},
           {"flags", problem.task->task.source.flags},
           {"is_flagged", problem.task->is_flagged()},
-          {"speedup_versus", tasks::speedup_versus(problem.task->task.baseline)},
-          {"calls", problem.calls.size()},
+          {"speedup_versus", versus_of(problem)},
+          {"calls", calls_made(problem)},
           {"correct", correct_replies(problem)},
           {"proficiency", proficiency_json(problem, run)},
           {"first", reply_json(first_reply(problem))},
@@ -383,18 +397,15 @@ std::vector<SuiteRun> suite_runs(const store::RunStore& store, const std::vector
 
 json suite_json(const std::string& suite, const std::vector<SuiteTask>& tasks,
                 const std::vector<SuiteRun>& runs) {
+  json document{
+      {"schema", "winnow.suite"}, {"version", 1}, {"suite", suite}, {"runs", json::array()}};
   std::set<std::string> versus;
-  for (const SuiteTask& one : tasks) {
-    versus.emplace(tasks::speedup_versus(one.task.baseline));
-  }
-  json document{{"schema", "winnow.suite"},
-                {"version", 1},
-                {"suite", suite},
-                {"speedup_versus", versus},
-                {"runs", json::array()}};
   for (const SuiteRun& run : runs) {
-    document["runs"].push_back(run_json(tasks, run));
+    for (const json& problem : document["runs"].emplace_back(run_json(tasks, run))["problems"]) {
+      versus.insert(problem.at("speedup_versus").get<std::string>());
+    }
   }
+  document["speedup_versus"] = versus;
   document["comparison"] = comparison_json(document);
   return document;
 }

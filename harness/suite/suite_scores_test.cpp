@@ -34,6 +34,7 @@ SuiteCall call(const std::string& task, Verdict verdict, double speedup = 0) {
   call.prompt_tokens = 100;
   call.completion_tokens = 10;
   call.dollars = 0.25;
+  call.is_made = true;
   call.is_answered = true;
   call.candidate = 1;
   call.verdict = verdict;
@@ -160,6 +161,21 @@ TEST_F(SuiteScores, SumsCostsAndIgnoresOtherRevisionsOfATask) {
   EXPECT_EQ(all.at("calls_without_price"), 1);
   EXPECT_EQ(all.at("device_seconds"), 3.5);
   EXPECT_EQ(all.at("scores").at(0).at("answered"), 3);
+}
+
+TEST_F(SuiteScores, CountNoCallThatNobodyHasAnswered) {
+  for (SuiteCall& call : run_.calls) {
+    call.price_unknown = true;
+    call.dollars.reset();
+  }
+  SuiteCall unanswered;
+  unanswered.task = "a";
+  unanswered.task_digest = "digest of a";
+  run_.calls.insert(run_.calls.end(), 40, unanswered);
+  EXPECT_EQ(folder("all").at("calls"), 6);
+  EXPECT_TRUE(folder("all").at("dollars").is_null()) << "no call has a price";
+  EXPECT_EQ(document().at("runs").at(0).at("problems").at(0).at("calls"), 2);
+  EXPECT_EQ(document().at("comparison").at("rows").at(0).at("calls"), 6);
 }
 
 TEST_F(SuiteScores, TokensThatNobodyCountedAreNotZero) {

@@ -1,9 +1,10 @@
 #include "base/text.h"
 #include "harness/report/counted.h"
+#include "harness/report/json_table.h"
 #include "harness/suite/suite_cells.h"
 #include "harness/suite/suite_comparison.h"
 #include "harness/suite/suite_scores.h"
-#include "store/json_table.h"
+#include "tasks/result/speedup_text.h"
 #include "tasks/suite.h"
 
 #include <algorithm>
@@ -28,7 +29,7 @@ std::string join(const json& texts, const std::string& between) {
 }
 
 std::string bounds_text(const json& row) {
-  return store::speedup_interval_text(store::bounds_at(row, "speedup"));
+  return speedup_interval_text(bounds_at(row, "speedup"));
 }
 
 /// A score row with the folder's name, and its mark if some of its problems are scaled.
@@ -44,12 +45,12 @@ std::string reply_text(const json& row) {
   return row.at("replies").get<std::string>() + (without ? ", unflagged" : "");
 }
 
-store::TextTable score_table(const json& run) {
-  std::vector<store::JsonColumn> columns{{{"folder"}, "folder"},
-                                         {{"reply"}, "", reply_text},
-                                         {{"problems", true}, "problems"},
-                                         {{"compiled", true}, "compiled_share", share_text},
-                                         {{"correct", true}, "correct_share", share_text}};
+TextTable score_table(const json& run) {
+  std::vector<JsonColumn> columns{{{"folder"}, "folder"},
+                                  {{"reply"}, "", reply_text},
+                                  {{"problems", true}, "problems"},
+                                  {{"compiled", true}, "compiled_share", share_text},
+                                  {{"correct", true}, "correct_share", share_text}};
   json rows = json::array();
   for (const json& folder : run.at("folders")) {
     for (const json& score : folder.at("scores")) {
@@ -64,12 +65,12 @@ store::TextTable score_table(const json& run) {
   }
   columns.push_back({{"speedup", true}, "speedup", times_text});
   columns.push_back({{"95 %, of times", true}, "", bounds_text});
-  return store::json_table(rows, columns);
+  return json_table(rows, columns);
 }
 
 /// The same thresholds, but torch.compile is the yardstick. No rows: it has no times.
-store::TextTable compiled_table(const json& run) {
-  std::vector<store::JsonColumn> columns{{{"folder"}, "folder"}, {{"reply"}, "", reply_text}};
+TextTable compiled_table(const json& run) {
+  std::vector<JsonColumn> columns{{{"folder"}, "folder"}, {{"reply"}, "", reply_text}};
   json rows = json::array();
   for (const json& folder : run.at("folders")) {
     for (const json& score : folder.at("scores")) {
@@ -86,11 +87,11 @@ store::TextTable compiled_table(const json& run) {
                        share_text});
   }
   columns.push_back({{"speedup", true}, "versus_torch_compile/speedup", times_text});
-  return store::json_table(rows, columns);
+  return json_table(rows, columns);
 }
 
-store::TextTable cost_table(const json& run) {
-  std::vector<store::JsonColumn> columns{{{"folder"}, "folder"}};
+TextTable cost_table(const json& run) {
+  std::vector<JsonColumn> columns{{{"folder"}, "folder"}};
   json rows = json::array();
   for (const json& folder : run.at("folders")) {
     json row = with_folder(folder, folder);
@@ -113,28 +114,27 @@ store::TextTable cost_table(const json& run) {
   columns.push_back({{"prompt tokens", true}, "prompt_tokens", tokens});
   columns.push_back({{"reply tokens", true}, "completion_tokens", tokens});
   columns.push_back({{"device s", true}, "device_seconds", [](const json& seconds) {
-                       return fmt::format("{:.1f}", seconds.get<double>());
+                       return number_text(seconds.get<double>(), 1);
                      }});
   columns.push_back({{"cost", true}, "dollars", cost_text});
-  return store::json_table(rows, columns);
+  return json_table(rows, columns);
 }
 
-store::TextTable problem_table(const json& run) {
+TextTable problem_table(const json& run) {
   const auto speedup = [](const json& value) { return value.is_null() ? "" : times_text(value); };
-  return store::json_table(run.at("problems"), {{{"folder"}, "folder"},
-                                                {{"problem"}, "task"},
-                                                {{"calls", true}, "calls"},
-                                                {{"correct", true}, "correct"},
-                                                {{"proficiency", true}, "proficiency"},
-                                                {{"first"}, "first/verdict"},
-                                                {{"speedup", true}, "first/speedup", speedup},
-                                                {{"best"}, "best/verdict"},
-                                                {{"speedup", true}, "best/speedup", speedup},
-                                                {{"candidate", true}, "best/candidate_id"},
-                                                {{"flags"}, "flags", [](const json& flags) {
-                                                   return truncate_text(join(flags, "; "),
-                                                                        kMaxFlags);
-                                                 }}});
+  return json_table(run.at("problems"), {{{"folder"}, "folder"},
+                                         {{"problem"}, "task"},
+                                         {{"calls", true}, "calls"},
+                                         {{"correct", true}, "correct"},
+                                         {{"proficiency", true}, "proficiency"},
+                                         {{"first"}, "first/verdict"},
+                                         {{"speedup", true}, "first/speedup", speedup},
+                                         {{"best"}, "best/verdict"},
+                                         {{"speedup", true}, "best/speedup", speedup},
+                                         {{"candidate", true}, "best/candidate_id"},
+                                         {{"flags"}, "flags", [](const json& flags) {
+                                            return truncate_text(join(flags, "; "), kMaxFlags);
+                                          }}});
 }
 
 /// What may make the numbers of the run other than they seem.
@@ -167,14 +167,14 @@ std::string run_text(const json& run, bool problems) {
       run.at("distinction") == "" ? "" : "; " + run.at("distinction").get<std::string>(),
       join(run.at("device_names"), ", "), run.at("strategy").get<std::string>(),
       counted(run.at("calls_per_problem").get<int>(), "call"));
-  text += store::to_aligned_text(score_table(run), kIndent) + notes_text(run);
-  const store::TextTable compiled = compiled_table(run);
+  text += to_aligned_text(score_table(run), kIndent) + notes_text(run);
+  const TextTable compiled = compiled_table(run);
   if (!compiled.rows.empty()) {
-    text += "against torch.compile:\n" + store::to_aligned_text(compiled, kIndent);
+    text += "against torch.compile:\n" + to_aligned_text(compiled, kIndent);
   }
-  text += "costs:\n" + store::to_aligned_text(cost_table(run), kIndent);
+  text += "costs:\n" + to_aligned_text(cost_table(run), kIndent);
   if (problems) {
-    text += "problems:\n" + store::to_aligned_text(problem_table(run), kIndent);
+    text += "problems:\n" + to_aligned_text(problem_table(run), kIndent);
   }
   return text;
 }

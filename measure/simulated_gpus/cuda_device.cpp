@@ -108,11 +108,6 @@ CUresult cuDeviceGetName(char* name, int length, CUdevice /*device*/) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceGetPCIBusId(char* id, int length, CUdevice device) {
-  std::snprintf(id, static_cast<std::size_t>(length), "0000:%02x:00.0", device);
-  return CUDA_SUCCESS;
-}
-
 CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice device) {
   std::memset(uuid->bytes, 's', sizeof uuid->bytes);
   uuid->bytes[0] = static_cast<char>(device);

@@ -1,7 +1,13 @@
 #include "profiling/counters/counter_names.h"
 
+#include "base/text/number_text.h"
+
 #include <algorithm>
+#include <cmath>
 #include <iterator>
+#include <span>
+
+#include <fmt/format.h>
 
 namespace winnow::profiling {
 namespace {
@@ -102,13 +108,20 @@ constexpr CounterName kCpuNames[] = {
     {"shared_wavefronts", "", "", "1", "Wavefronts of shared memory", kFull},
     {"shared_bank_conflicts", "", "", "1", "Bank conflicts of shared memory, in all", kFull},
     {"access_sample_pct", "", "", "%", "Accesses whose pattern was looked at", kFull},
-    {"cpu_instructions", "", "", "1", "CPU instructions", kFull},
-    {"cpu_cycles", "", "", "cycles", "CPU cycles", kFull},
-    {"cpu_cache_misses", "", "", "1", "CPU cache misses", kFull},
-    {"cpu_branch_misses", "", "", "1", "CPU branch misses", kFull},
-    {"cpu_task_clock_ms", "", "", "ms", "CPU time of all threads", kFull},
-    {"cpu_page_faults", "", "", "1", "Page faults", kFull},
 };
+
+constexpr double kStep = 1e3;
+
+// Three digits, in the largest unit that gives at least 1.
+std::string scaled(double value, std::span<const char* const> units) {
+  std::size_t unit = 0;
+  while (std::abs(value) >= kStep && unit + 1 < units.size()) {
+    value /= kStep;
+    ++unit;
+  }
+  const int decimals = std::abs(value) < 10 ? 2 : std::abs(value) < 100 ? 1 : 0;
+  return number_text(value, decimals) + " " + units[unit];
+}
 
 } // namespace
 
@@ -130,6 +143,21 @@ const CounterName* find_counter(std::string_view key) {
   const auto* gpu = std::find_if(std::begin(kNames), std::end(kNames), named);
   const auto* cpu = std::find_if(std::begin(kCpuNames), std::end(kCpuNames), named);
   return gpu != std::end(kNames) ? gpu : cpu != std::end(kCpuNames) ? cpu : nullptr;
+}
+
+std::string counter_text(double value, std::string_view unit) {
+  constexpr const char* kBytes[] = {"B", "kB", "MB", "GB", "TB"};
+  constexpr const char* kTimes[] = {"ns", "us", "ms", "s"};
+  if (unit == "B") {
+    return scaled(value, kBytes);
+  }
+  if (unit == "ns") {
+    return scaled(value, kTimes);
+  }
+  if (unit == "%") {
+    return number_text(value, std::abs(value) < 10 ? 1 : 0) + " %";
+  }
+  return fmt::format("{:.3g}", value);
 }
 
 } // namespace winnow::profiling

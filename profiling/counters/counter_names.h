@@ -3,6 +3,7 @@
 #include "profiling/counters/counter_report.h"
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -33,5 +34,9 @@ std::vector<CounterName> counters_in(CounterSet set);
 
 /// Finds a counter by key, those of the CPU device included. nullptr if the key is unknown.
 const CounterName* find_counter(std::string_view key);
+
+/// The value as text for people: "87 %", "412 MB", "45.2 us", "12.3", "1.2e+06". `unit` as in
+/// CounterName.
+std::string counter_text(double value, std::string_view unit);
 
 } // namespace winnow::profiling

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace winnow::profiling {
@@ -32,5 +33,11 @@ public:
     return collect_all(set, {&run, 1}).front();
   }
 };
+
+/// A provider without counters that runs nothing. `why` is not ok and has the reason.
+std::unique_ptr<CounterProvider> make_no_counters(std::string provider, Availability why);
+
+/// "why; remedy" of an Availability that is not ok, for CounterReport::unavailable.
+std::string unavailable_text(const Availability& availability);
 
 } // namespace winnow::profiling

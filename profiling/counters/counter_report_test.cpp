@@ -1,8 +1,7 @@
 #include "profiling/counters/counter_names.h"
+#include "profiling/counters/counter_provider.h"
 #include "profiling/counters/counter_report.h"
 #include "profiling/counters/cupti_provider.h"
-#include "profiling/counters/idle_time.h"
-#include "profiling/counters/no_counters.h"
 
 #include <cstdlib>
 #include <fstream>

@@ -1,6 +1,6 @@
 // Replaces the CUPTI adapter in a build without CUPTI's headers.
+#include "profiling/counters/counter_provider.h"
 #include "profiling/counters/cupti_provider.h"
-#include "profiling/counters/no_counters.h"
 
 namespace winnow::profiling {
 

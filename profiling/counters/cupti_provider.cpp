@@ -1,10 +1,10 @@
 #include "profiling/counters/cupti_provider.h"
 
+#include "profiling/counters/counter_provider.h"
 #include "profiling/counters/cupti_device.h"
 #include "profiling/counters/cupti_failure.h"
 #include "profiling/counters/cupti_plan.h"
 #include "profiling/counters/cupti_session.h"
-#include "profiling/counters/no_counters.h"
 
 #include <algorithm>
 #include <chrono>

@@ -58,7 +58,7 @@ constexpr double kJoulesPerMillijoule = 1e-3;
 
 Power power_of_total(const EnergyReadings& readings) {
   const std::vector<Reading> total = usable(readings.energy_mj);
-  const std::string& name = readings.counter;
+  const char* const name = "NVML total energy";
   if (total.size() < 2 || total.front().at_s > readings.begin_s ||
       total.back().at_s < readings.end_s) {
     return {{}, {}, fmt::format("{} was not read before and after the launches", name)};
@@ -112,9 +112,6 @@ Energy none(std::string reason) {
 WINNOW_JSON_MEMBERS(Energy, joules_per_launch, average_power_w, reason, method)
 
 Energy energy_of(const EnergyReadings& readings) {
-  if (!readings.unavailable.empty()) {
-    return none(readings.unavailable);
-  }
   const double seconds = seconds_of(readings);
   if (readings.launches < 1 || !std::isfinite(seconds) || seconds <= 0) {
     return none("nothing was launched");

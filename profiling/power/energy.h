@@ -29,7 +29,6 @@ struct Reading {
 
 /// The readings before, during and after launches back to back. All times are from one clock.
 struct EnergyReadings {
-  std::string counter = "NVML total energy"; ///< for Energy::method
   std::int64_t launches = 0;
   double begin_s = 0; ///< start of the first launch
   double end_s = 0;   ///< end of the last launch
@@ -37,7 +36,6 @@ struct EnergyReadings {
   /// few milliseconds in between make the result more accurate.
   std::vector<Reading> energy_mj;
   std::vector<Reading> power_w; ///< between begin and end, every 20 ms or so
-  std::string unavailable;      ///< why there are no readings, if there are none
 };
 
 /// Energy counters move only every 20 to 100 ms, so the launches are repeated for this long. (Yang,

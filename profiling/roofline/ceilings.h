@@ -55,13 +55,10 @@ void to_json(nlohmann::json& json, const Ceilings& ceilings);
 /// "ceilings-nvidia-h200-3f2a91c07bd4.json": one file for each device and driver.
 std::string ceilings_file_name(const CeilingsOwner& owner);
 
-struct LoadedCeilings {
-  std::optional<Ceilings> ceilings;
-  std::string why; ///< if there are none: missing, truncated, of another device or version
-};
-
-/// Never throws for a missing or bad file; the caller then measures again.
-LoadedCeilings load_ceilings(const std::filesystem::path& path, const CeilingsOwner& owner);
+/// nullopt for a file that is missing, truncated, or of another device or version, and for values
+/// that nobody can have measured; the caller then measures again.
+std::optional<Ceilings> load_ceilings(const std::filesystem::path& path,
+                                      const CeilingsOwner& owner);
 
 /// Replaces the file in one step. Throws Error if the file cannot be written.
 void save_ceilings(const std::filesystem::path& path, const Ceilings& ceilings);

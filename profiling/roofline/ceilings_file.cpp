@@ -5,9 +5,9 @@
 #include "profiling/json_members.h"
 #include "profiling/roofline/ceilings.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <system_error>
 
 #include <fmt/format.h>
 
@@ -39,49 +39,18 @@ bool is_measure(double value) {
   return std::isfinite(value) && value > 0;
 }
 
-// Why these values cannot come from a measurement; empty if they can.
-std::string fault_of(const Ceilings& ceilings) {
+// Whether these values can come from a measurement.
+bool are_measured(const Ceilings& ceilings) {
   double before = 0;
   for (const BandwidthPoint& point : ceilings.bandwidth) {
     if (!is_measure(point.bytes) || !is_measure(point.bytes_per_second) || point.bytes <= before) {
-      return fmt::format("holds an impossible bandwidth: {} bytes/s at {} bytes",
-                         point.bytes_per_second, point.bytes);
+      return false;
     }
     before = point.bytes;
   }
-  for (const auto& [kind, rate] : ceilings.rates) {
-    if (!is_measure(rate)) {
-      return fmt::format("holds an impossible rate: {} of {}", rate, kind);
-    }
-  }
-  if (ceilings.launch_overhead_ns && !is_measure(*ceilings.launch_overhead_ns)) {
-    return fmt::format("holds an impossible time of a launch: {} ns", *ceilings.launch_overhead_ns);
-  }
-  return {};
-}
-
-LoadedCeilings none(const fs::path& path, std::string_view why) {
-  return {std::nullopt, fmt::format("{}: {}", path.string(), why)};
-}
-
-LoadedCeilings parsed(const fs::path& path, const std::string& text, const CeilingsOwner& owner) {
-  try {
-    const nlohmann::json json = nlohmann::json::parse(text);
-    if (const int version = json.at("version").get<int>(); version != kVersion) {
-      return none(path, fmt::format("has version {}, not {}", version, kVersion));
-    }
-    Ceilings ceilings = ceilings_of(json);
-    if (ceilings.owner != owner) {
-      return none(path, fmt::format("was measured on {} ({}, {})", ceilings.owner.device,
-                                    ceilings.owner.uuid, ceilings.owner.driver));
-    }
-    if (const std::string fault = fault_of(ceilings); !fault.empty()) {
-      return none(path, fault);
-    }
-    return {std::move(ceilings), {}};
-  } catch (const nlohmann::json::exception& error) {
-    return none(path, fmt::format("is not a ceilings file: {}", error.what()));
-  }
+  return std::all_of(ceilings.rates.begin(), ceilings.rates.end(),
+                     [](const auto& rate) { return is_measure(rate.second); }) &&
+         is_measure(ceilings.launch_overhead_ns.value_or(1));
 }
 
 } // namespace
@@ -113,16 +82,19 @@ std::string ceilings_file_name(const CeilingsOwner& owner) {
                      digest.substr(0, kDigits));
 }
 
-LoadedCeilings load_ceilings(const fs::path& path, const CeilingsOwner& owner) {
-  std::error_code code;
-  if (!fs::exists(path, code)) {
-    return none(path, "not measured yet");
-  }
+std::optional<Ceilings> load_ceilings(const fs::path& path, const CeilingsOwner& owner) {
   try {
-    return parsed(path, read_file(path, kMostBytes), owner);
-  } catch (const Error& error) {
-    return {std::nullopt, error.what()};
+    const nlohmann::json json = nlohmann::json::parse(read_file(path, kMostBytes));
+    if (json.at("version").get<int>() == kVersion) {
+      Ceilings ceilings = ceilings_of(json);
+      if (ceilings.owner == owner && are_measured(ceilings)) {
+        return ceilings;
+      }
+    }
+  } catch (const Error&) { // no such file
+  } catch (const nlohmann::json::exception&) {
   }
+  return std::nullopt;
 }
 
 void save_ceilings(const fs::path& path, const Ceilings& ceilings) {

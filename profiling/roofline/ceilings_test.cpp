@@ -33,11 +33,7 @@ class CeilingsFile : public testing::Test {
 protected:
   fs::path path() const { return directory_.path() / ceilings_file_name(kOwner); }
   void write(const std::string& text) const { write_file_atomic(path(), text); }
-  std::string why() const {
-    const LoadedCeilings loaded = load_ceilings(path(), kOwner);
-    EXPECT_FALSE(loaded.ceilings);
-    return loaded.why;
-  }
+  bool is_refused() const { return !load_ceilings(path(), kOwner); }
 
 private:
   TemporaryDirectory directory_{"ceilings"};
@@ -83,53 +79,53 @@ TEST(Ceilings, AreFiledByDeviceAndDriver) {
 
 TEST_F(CeilingsFile, ComesBackAsItWas) {
   save_ceilings(path(), sample());
-  const LoadedCeilings loaded = load_ceilings(path(), kOwner);
-  ASSERT_TRUE(loaded.ceilings) << loaded.why;
-  EXPECT_EQ(nlohmann::json(*loaded.ceilings), nlohmann::json(sample()));
-  EXPECT_EQ(loaded.ceilings->launch_overhead_ns, 2100);
-  EXPECT_EQ(loaded.ceilings->bandwidth.size(), 4U);
+  const auto loaded = load_ceilings(path(), kOwner);
+  ASSERT_TRUE(loaded);
+  EXPECT_EQ(nlohmann::json(*loaded), nlohmann::json(sample()));
+  EXPECT_EQ(loaded->launch_overhead_ns, 2100);
+  EXPECT_EQ(loaded->bandwidth.size(), 4U);
 }
 
 TEST_F(CeilingsFile, IsMeasuredAgainWhenMissingOrTruncated) {
-  EXPECT_THAT(why(), HasSubstr("not measured yet"));
+  EXPECT_TRUE(is_refused());
   const std::string text = nlohmann::json(sample()).dump();
   for (const std::size_t length : {std::size_t{0}, text.size() / 2, text.size() - 1}) {
     write(text.substr(0, length));
-    EXPECT_THAT(why(), HasSubstr("is not a ceilings file")) << length;
+    EXPECT_TRUE(is_refused()) << length;
   }
   for (const char* other : {"null", "[]", "3", "{\"version\": \"x\"}", "\xff\xfe"}) {
     write(other);
-    EXPECT_THAT(why(), HasSubstr("is not a ceilings file")) << other;
+    EXPECT_TRUE(is_refused()) << other;
   }
   fs::remove(path());
   fs::create_directory(path());
-  EXPECT_THAT(why(), HasSubstr("is a directory"));
+  EXPECT_TRUE(is_refused());
 }
 
 TEST_F(CeilingsFile, IsMeasuredAgainForAnotherVersionOrDevice) {
   nlohmann::json json = sample();
   json["version"] = 0;
   write(json.dump());
-  EXPECT_THAT(why(), HasSubstr("has version 0, not 2"));
+  EXPECT_TRUE(is_refused());
   json = sample();
   json["driver"] = "CUDA 11.0";
   write(json.dump());
-  EXPECT_THAT(why(), HasSubstr("was measured on NVIDIA H200 (GPU-0011, CUDA 11.0)"));
+  EXPECT_TRUE(is_refused());
 }
 
 TEST_F(CeilingsFile, IsMeasuredAgainWhenItHoldsWhatNobodyMeasured) {
   nlohmann::json json = sample();
   json["rates"]["f32"] = -1;
   write(json.dump());
-  EXPECT_THAT(why(), HasSubstr("impossible rate: -1 of f32"));
+  EXPECT_TRUE(is_refused());
   json = sample();
   json["bandwidth"][1]["bytes"] = 1e6; // the same size twice
   write(json.dump());
-  EXPECT_THAT(why(), HasSubstr("impossible bandwidth"));
+  EXPECT_TRUE(is_refused());
   json = sample();
   json["launch_overhead_ns"] = 0;
   write(json.dump());
-  EXPECT_THAT(why(), HasSubstr("impossible time of a launch"));
+  EXPECT_TRUE(is_refused());
 }
 
 TEST_F(CeilingsFile, ThatCannotBeWrittenIsAnError) {

@@ -2,7 +2,6 @@
 
 #include "base/text.h"
 #include "profiling/counters/counter_names.h"
-#include "profiling/roofline/counter_text.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 #include "base/text.h"
-#include "profiling/roofline/counter_text.h"
+#include "profiling/counters/counter_names.h"
 #include "profiling/roofline/feedback.h"
 
 #include <regex>

@@ -1,4 +1,4 @@
-#include "profiling/roofline/counter_text.h"
+#include "profiling/counters/counter_names.h"
 #include "profiling/roofline/limiter_rules.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 #include "profiling/roofline/roofline.h"
 
 #include "base/text.h"
+#include "profiling/counters/counter_names.h"
 #include "profiling/json_members.h"
-#include "profiling/roofline/counter_text.h"
 
 #include <cmath>
 #include <vector>

@@ -268,18 +268,6 @@ Interval Race::interval() const {
   return interval_of(combined());
 }
 
-double Race::p_value() const {
-  const Estimate now = combined();
-  if (!(now.degrees > 0) || !(now.variance > 0)) {
-    return 1;
-  }
-  const double u = now.mean * now.mean / now.variance / now.degrees;
-  const double shrink = kMixturePrecision / (now.blocks + kMixturePrecision);
-  const double evidence =
-      std::sqrt(shrink) * std::pow((1 + u) / (1 + shrink * u), (now.degrees + 1) / 2);
-  return std::min(1.0, 1 / evidence);
-}
-
 std::size_t Race::blocks() const {
   std::size_t count = 0;
   for (const Shape& shape : shapes_) {
@@ -288,17 +276,10 @@ std::size_t Race::blocks() const {
   return count;
 }
 
-std::size_t Race::blocks(std::size_t shape) const {
-  return shape < shapes_.size() ? shapes_[shape].blocks.size() : 0;
-}
-
 std::optional<double> Race::ratio(std::size_t shape) const {
-  return blocks(shape) > 0 ? std::optional(std::exp(of_shape(shapes_[shape]).mean)) : std::nullopt;
-}
-
-Interval Race::interval(std::size_t shape) const {
-  return around(shape < shapes_.size() ? of_shape(shapes_[shape]) : Estimate{},
-                2 * rules_.error_rate);
+  return shape < shapes_.size() && !shapes_[shape].blocks.empty()
+             ? std::optional(std::exp(of_shape(shapes_[shape]).mean))
+             : std::nullopt;
 }
 
 } // namespace winnow::profiling

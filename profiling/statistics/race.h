@@ -1,6 +1,5 @@
 #pragma once
 
-#include "profiling/statistics/interval.h"
 #include "profiling/statistics/race_verdict.h"
 
 #include <array>
@@ -69,15 +68,9 @@ public:
   /// Contains the true ratio with probability 1 - 2 error_rate, whenever the race stops. From 0 to
   /// infinity as long as a shape has fewer than `min_blocks`, or the blocks are too few.
   Interval interval() const;
-  /// Two-sided p-value of "both take the same time", valid whenever the race stops.
-  double p_value() const;
   /// The accepted blocks of all shapes.
   std::size_t blocks() const;
-  std::size_t blocks(std::size_t shape) const;
-  /// Ratio and interval of one shape, for tables. The interval is not corrected for multiple
-  /// shapes.
-  std::optional<double> ratio(std::size_t shape) const;
-  Interval interval(std::size_t shape) const;
+  std::optional<double> ratio(std::size_t shape) const; ///< of one shape
 
 private:
   // A mean log ratio and its error.

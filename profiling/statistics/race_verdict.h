@@ -1,10 +1,13 @@
 #pragma once
 
-#include "profiling/statistics/interval.h"
-
 #include <string_view>
 
 namespace winnow::profiling {
+
+struct Interval {
+  double low = 0;
+  double high = 0;
+};
 
 /// What a race says of the challenger, relative to the other kernel.
 enum class RaceVerdict { Undecided, Faster, Slower, Tie, NotFaster };

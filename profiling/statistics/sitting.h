@@ -1,6 +1,5 @@
 #pragma once
 
-#include "profiling/statistics/interval.h"
 #include "profiling/statistics/race_verdict.h"
 
 #include <cstddef>

@@ -74,13 +74,6 @@ double mann_kendall_p(double score, std::vector<double> samples) {
   return variance > 0 ? std::min(1.0, 2 * normal_upper_tail(surplus / std::sqrt(variance))) : 1;
 }
 
-double median_absolute_deviation(std::vector<double> samples, double median) {
-  for (double& sample : samples) {
-    sample = std::abs(sample - median);
-  }
-  return median_of(samples);
-}
-
 } // namespace
 
 std::optional<Summary> summarize(std::span<const double> samples) {
@@ -98,18 +91,6 @@ std::optional<Summary> summarize(std::span<const double> samples) {
   summary.first_quartile = quantile_of_sorted(sorted, 0.25);
   summary.third_quartile = quantile_of_sorted(sorted, 0.75);
   summary.mean = std::accumulate(sorted.begin(), sorted.end(), 0.0) / count;
-  if (sorted.size() < 2) {
-    return summary;
-  }
-  double squares = 0;
-  for (const double sample : sorted) {
-    squares += (sample - summary.mean) * (sample - summary.mean);
-  }
-  summary.standard_deviation = std::sqrt(squares / (count - 1));
-  if (summary.mean > 0) {
-    summary.relative_standard_error = *summary.standard_deviation / std::sqrt(count) / summary.mean;
-  }
-  summary.median_absolute_deviation = median_absolute_deviation(sorted, summary.median);
   return summary;
 }
 

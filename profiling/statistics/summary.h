@@ -1,6 +1,6 @@
 #pragma once
 
-#include "profiling/statistics/interval.h"
+#include "profiling/statistics/race_verdict.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -16,10 +16,7 @@ namespace winnow::profiling {
 struct Summary {
   std::size_t count = 0; ///< of finite samples
   double median = 0, mean = 0, minimum = 0, maximum = 0;
-  double first_quartile = 0, third_quartile = 0;   ///< interpolated linearly
-  std::optional<double> standard_deviation;        ///< of the sample; needs two samples
-  std::optional<double> relative_standard_error;   ///< of the mean; needs a mean above 0
-  std::optional<double> median_absolute_deviation; ///< unscaled; needs two samples
+  double first_quartile = 0, third_quartile = 0; ///< interpolated linearly
 };
 
 /// Empty without a finite sample.

@@ -2,12 +2,11 @@
 
 #include "base/random_bits.h"
 #include "evaluators/timing/hidden_speed.h"
-#include "evaluators/timing/score_times.h"
 #include "evaluators/timing/timed_case.h"
 #include "remote/testing/pool_fake.h"
 #include "tasks/plan/kernel_file.h"
 #include "tasks/plan/tuning/parameter_choices.h"
-#include "tasks/task/speedup_versus.h"
+#include "tasks/task/baseline.h"
 
 #include <cmath>
 #include <random>
@@ -91,7 +90,7 @@ void add_hidden_cases(const EvaluationRequest& request, const SimulatedKernel& k
   const std::size_t first = evaluation.cases.size();
   if (request.protocol.timing && evaluation.speedup > 1) {
     add_cases(request, kernel, Stage::Promotion, ShapeSet::Promotion, true, evaluation);
-    evaluators::score_hidden(evaluation, first, tasks::speedup_versus(request.task->baseline));
+    evaluators::score_hidden(evaluation, first, tasks::speedup_versus(*request.task));
   }
 }
 

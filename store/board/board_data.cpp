@@ -6,6 +6,7 @@
 #include "store/board/board_parts.h"
 #include "store/board/model_means.h"
 #include "store/board/query_json.h"
+#include "store/fields.h"
 #include "store/leaderboard_format.h"
 
 #include <algorithm>
@@ -49,23 +50,12 @@ const std::string kCandidates =
     "LEFT JOIN candidate_costs AS x ON x.candidate_id = o.candidate_id "
     "LEFT JOIN judged AS j ON j.run_id = o.run_id "
     "AND j.key = CASE o.call_key WHEN '' THEN o.task ELSE o.call_key END WHERE ";
-constexpr const char* kCandidateFields =
-    "candidate_id:i run_id:i task_id:i origin:t model:t call_key:t parents:j verdict:t stage:t "
-    "detail:t evaluation_id:i speedup:r speedup_low:r speedup_high:r score_ns:r parameters:j "
-    "device:t device_name:t digest:t lines:i created_at:t evaluated_at:t evaluator_version:i "
-    "kernel:t promoted:i race:j elapsed_seconds:r prompt_tokens:i completion_tokens:i dollars:r "
-    "registers:i spills:i isolation:t author:t";
-
 constexpr const char* kShapes =
     "SELECT k.candidate_id, k.case_id, k.shape, k.median_ns, k.median_low_ns, k.median_high_ns, "
     "k.baseline_median_ns, k.speedup, k.speedup_low, k.speedup_high FROM evaluations AS e "
     "JOIN case_overview AS k ON k.evaluation_id = e.id "
     "WHERE e.candidate_id = ? AND e.ordinal = 0 AND k.shape_set = 'search' AND k.median_ns > 0 "
     "ORDER BY k.case_id";
-constexpr const char* kShapeFields =
-    "candidate_id:i case_id:i shape:t median_ns:r median_low_ns:r median_high_ns:r "
-    "baseline_median_ns:r speedup:r speedup_low:r speedup_high:r";
-
 /// Counters of hidden shapes stay here.
 constexpr const char* kProfiles =
     "SELECT p.candidate_id, (SELECT json_group_array(json(s.value)) FROM json_each(p.content) AS s "
@@ -81,21 +71,13 @@ constexpr const char* kRuns =
     "json_extract(n.content, '$.winnow') AS winnow "
     "FROM run_overview AS o LEFT JOIN environments AS n ON n.run_id = o.run_id "
     "WHERE ?1 IN ('', o.run) ORDER BY o.run_id";
-constexpr const char* kRunFields =
-    "run_id:i run:t status:t started_at:t finished_at:t candidates:i calls:i calls_from_record:i "
-    "prompt_tokens:i completion_tokens:i dollars:r calls_without_price:i unconfirmed_sendings:i "
-    "unconfirmed_tokens:i unconfirmed_dollars:r device_name:t isolation:t kernel:t "
-    "evaluator_version:i winnow:t";
-
 constexpr const char* kRaces =
-    "SELECT task_id, device_name, kernel, rival, verdict, ratio, ratio_low, ratio_high, raced_at, "
+    "SELECT task_id, device_name, kernel, rival, verdict, CAST(ratio AS REAL) AS ratio, "
+    "CAST(ratio_low AS REAL) AS ratio_low, CAST(ratio_high AS REAL) AS ratio_high, raced_at, "
     "sitting_id, iif(sitting_id IS NULL, 'when judged', 'final') AS source FROM all_races WHERE ";
 constexpr const char* kAskedRaces =
     "SELECT task_id, device_name, kernel, rival, verdict, nullif(ratio, 0) AS ratio, ratio_low, "
     "ratio_high, raced_at, NULL AS sitting_id, 'asked for' AS source FROM asked_races";
-constexpr const char* kRaceFields = "task_id:i device_name:t kernel:t rival:t verdict:t ratio:r "
-                                    "ratio_low:r ratio_high:r raced_at:t sitting_id:i source:t";
-
 /// As the view `races`: finals count more than other races, and newer ones more than older ones.
 bool is_newer_race(const json& a, const json& b) {
   const auto age = [](const json& race) {
@@ -259,12 +241,12 @@ private:
     for (std::size_t i = 0; i < rows.size(); ++i) {
       position = i > 0 && same_group(rows[i - 1], rows[i]) ? position + 1 : 0;
       if (position < kLeaders) {
-        selection_.leaders.push_back(rows[i].candidate);
+        selection_.leaders.push_back(rows[i].candidate_id);
       }
       if (position < kShown) {
-        selection_.shown.push_back(rows[i].candidate);
+        selection_.shown.push_back(rows[i].candidate_id);
       }
-      placed_.insert(rows[i].candidate);
+      placed_.insert(rows[i].candidate_id);
     }
     Query others(database_, "SELECT id FROM candidates WHERE origin <> 'model'");
     while (top_ > 0 && others.next()) {
@@ -283,18 +265,14 @@ private:
       query.bind(options_.query.run, options_.query.task, options_.query.device,
                  json_line(json(placed_)));
     }
-    const std::vector<JsonField> fields = json_fields(kCandidateFields);
+    candidate_columns_ = query.columns();
     candidate_rows_.clear();
     kernels_.clear();
     while (query.next()) {
       const RowId id = query.integer("candidate_id");
       select(id, query.text("verdict") == "correct");
       kernels_.insert(query.text("kernel"));
-      json row = json::array();
-      for (const JsonField& field : fields) {
-        row.push_back(field_json(query, field));
-      }
-      candidate_rows_ += (candidate_rows_.empty() ? "\n" : ",\n") + json_line(row);
+      candidate_rows_ += (candidate_rows_.empty() ? "\n" : ",\n") + json_line(values_json(query));
     }
   }
 
@@ -309,12 +287,11 @@ private:
   void read_shapes() {
     Query shapes(database_, kShapes), profiles(database_, kProfiles);
     json shape_rows = json::array(), profile_rows = json::array();
-    const std::vector<JsonField> fields = json_fields(kShapeFields);
     for (const RowId id : selection_.shown) {
-      for (json& row : objects_json(shapes.bind(id), fields)) {
+      for (json& row : objects_json(shapes.bind(id))) {
         shape_rows.push_back(std::move(row));
       }
-      for (json& row : objects_json(profiles.bind(id), json_fields("candidate_id:i shapes:j"))) {
+      for (json& row : objects_json(profiles.bind(id))) {
         profile_rows.push_back(std::move(row));
       }
     }
@@ -325,7 +302,7 @@ private:
   /// What every document has, however many candidates it shows.
   void read_facts() {
     verdict_counts_ = verdict_counts();
-    runs_ = rows_of(kRuns, kRunFields);
+    runs_ = rows_of(kRuns);
   }
 
   /// The races between kernels that the document shows, the newest first. Looks each kernel up,
@@ -333,7 +310,7 @@ private:
   void read_races() {
     std::vector<json> races;
     const auto take = [&](Query& query) {
-      for (json& race : objects_json(query, json_fields(kRaceFields))) {
+      for (json& race : objects_json(query)) {
         if (kernels_.contains(race.at("kernel").get<std::string>()) &&
             kernels_.contains(race.at("rival").get<std::string>())) {
           races.push_back(std::move(race));
@@ -352,23 +329,13 @@ private:
     races_ = json_line(json(std::move(races)));
   }
 
-  std::string rows_of(const char* sql, const char* fields) const {
+  std::string rows_of(const std::string& sql) const {
     Query query(database_, sql);
     query.bind(options_.query.run);
-    return json_line(objects_json(query, json_fields(fields)));
+    return json_line(objects_json(query));
   }
 
-  json verdict_counts() const {
-    json list = json::array();
-    for (const VerdictCount& count : store_.verdict_counts(options_.query)) {
-      list.push_back({{"run", count.run},
-                      {"task", count.task},
-                      {"device", count.device},
-                      {"verdict", count.verdict},
-                      {"candidates", count.candidates}});
-    }
-    return list;
-  }
+  json verdict_counts() const { return records_json(store_.verdict_counts(options_.query)); }
 
   std::string chunk_table() const {
     json list = json::array();
@@ -401,53 +368,40 @@ private:
     const auto member = [&](const char* name, const std::string& value) {
       text += fmt::format(",\n\"{}\":", name) + value;
     };
-    json names = json::array();
-    for (const JsonField& field : json_fields(kCandidateFields)) {
-      names.push_back(field.name);
-    }
     member("leaderboard", leaderboard_);
-    member("candidates",
-           R"({"columns":)" + json_line(names) + R"(,"rows":[)" + candidate_rows_ + "]}");
+    member("candidates", R"({"columns":)" + json_line(candidate_columns_) + R"(,"rows":[)" +
+                             candidate_rows_ + "]}");
     member("suite", options_.suite.empty() ? "null" : options_.suite);
     member("shapes", shapes_);
     member("profiles", profiles_);
     member("runs", runs_);
     member("tasks", rows_of("SELECT id AS task_id, name, title, category, digest FROM tasks "
-                            "WHERE ?1 IS NOT NULL ORDER BY id",
-                            "task_id:i name:t title:t category:t digest:t"));
+                            "WHERE ?1 IS NOT NULL ORDER BY id"));
     member("models", json_line(model_means(database_, options_.query)));
     member(
         "measurements",
         rows_of("SELECT e.candidate_id, e.asked_by, e.started_at, e.speedup, e.speedup_low, "
                 "e.speedup_high, e.score_ns FROM evaluations AS e "
                 "JOIN candidates AS c ON c.id = e.candidate_id JOIN runs AS r ON r.id = c.run_id "
-                "WHERE e.asked_by <> '' AND ?1 IN ('', r.name) ORDER BY e.id",
-                "candidate_id:i asked_by:t started_at:t speedup:r speedup_low:r speedup_high:r "
-                "score_ns:r"));
+                "WHERE e.asked_by <> '' AND ?1 IN ('', r.name) ORDER BY e.id"));
     member("races", races_);
     member("ceilings", rows_of("SELECT device_name, uuid, driver, content, measured_at "
-                               "FROM ceilings WHERE ?1 IS NOT NULL ORDER BY id",
-                               "device_name:t uuid:t driver:t content:j measured_at:t"));
+                               "FROM ceilings WHERE ?1 IS NOT NULL ORDER BY id"));
     member("sittings",
            rows_of("SELECT s.id AS sitting_id, s.run_id, s.task_id, s.device_name, s.rounds, "
-                   "s.baseline_spread, s.widening, s.started_at, s.seconds, f.kernel, f.rank, "
-                   "f.speedup, f.speedup_low, f.speedup_high, f.held_out_speedup, f.score_ns, "
-                   "v.name AS verdict, e.candidate_id FROM sittings AS s "
+                   "s.baseline_spread, s.widening, s.started_at, s.seconds, " +
+                   columns<tasks::SittingRow>({"verdict detail times races"}, "f.") +
+                   ", v.name AS verdict, e.candidate_id FROM sittings AS s "
                    "JOIN sitting_rows AS f ON f.sitting_id = s.id "
                    "JOIN verdicts AS v ON v.number = f.verdict "
                    "JOIN evaluations AS e ON e.id = f.evaluation_id "
                    "WHERE ?1 IN ('', (SELECT name FROM runs WHERE id = s.run_id)) "
-                   "ORDER BY s.id, f.position",
-                   "sitting_id:i run_id:i task_id:i device_name:t rounds:i baseline_spread:r "
-                   "widening:r started_at:t seconds:r kernel:t rank:i speedup:r speedup_low:r "
-                   "speedup_high:r held_out_speedup:r score_ns:r verdict:t candidate_id:i"));
+                   "ORDER BY s.id, f.position"));
     member("held_out",
            rows_of("SELECT h.run_id, h.task_id, h.device_name, h.candidate_id, v.name AS verdict, "
                    "h.speedup, h.judged_at FROM held_out_results AS h "
                    "JOIN verdicts AS v ON v.number = h.verdict "
-                   "WHERE ?1 IN ('', (SELECT name FROM runs WHERE id = h.run_id))",
-                   "run_id:i task_id:i device_name:t candidate_id:i verdict:t speedup:r "
-                   "judged_at:t"));
+                   "WHERE ?1 IN ('', (SELECT name FROM runs WHERE id = h.run_id))"));
     member("chunks", chunk_table());
     return text + "}";
   }
@@ -464,7 +418,7 @@ private:
   std::set<std::string> kernels_; ///< of the candidates that are shown
   json verdict_counts_;
   std::string leaderboard_, candidate_rows_, shapes_, profiles_, races_, runs_;
-  std::vector<std::string> dropped_;
+  std::vector<std::string> candidate_columns_, dropped_;
   std::vector<BoardChunk> chunks_;
 };
 

@@ -4,6 +4,7 @@
 #include "store/board/board_data.h"
 
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -17,6 +18,8 @@ const std::vector<winnow::EmbeddedFile>& embedded_files(); // empty without D3
 
 namespace winnow::store {
 namespace {
+
+constexpr std::string_view kData = "{data}"; // where page.html gets the document
 
 /// All embedded files whose names have this ending, in the order of the build. Only a live page
 /// gets the file that asks a server.
@@ -35,10 +38,9 @@ std::string_view d3_script() {
   return files.empty() ? std::string_view{} : files.front().text;
 }
 
-/// JSON that can stand in a script element. JSON has these characters in texts only.
-std::string inert(const std::string& json) {
-  std::string text;
-  text.reserve(json.size() + json.size() / 64);
+/// Adds JSON in the form that can stand in a script element. JSON has these characters in texts
+/// only.
+void add_inert(std::string& text, const std::string& json) {
   std::size_t begin = 0;
   const auto escape = [&](std::size_t at, std::size_t length, const char* instead) {
     text.append(json, begin, at - begin).append(instead);
@@ -51,7 +53,7 @@ std::string inert(const std::string& json) {
       escape(at, 3, json[at + 2] == '\xA8' ? "\\u2028" : "\\u2029");
     }
   }
-  return text.append(json, begin, std::string::npos);
+  text.append(json, begin, std::string::npos);
 }
 
 std::string hash_source(std::string_view text) {
@@ -74,15 +76,16 @@ std::string replaced(std::string text, std::string_view mark, std::string_view v
   return text.replace(at, mark.size(), value);
 }
 
-std::string data_elements(const BoardData& data) {
-  std::string html =
-      "<script type=\"application/json\" id=\"board\">" + inert(data.index) + "</script>\n";
+/// What has been added is freed, because a page may be large.
+void add_data_elements(std::string& html, BoardData data) {
+  html += "<script type=\"application/json\" id=\"board\">";
+  add_inert(html, std::exchange(data.index, {}));
+  html += "</script>\n";
   for (std::size_t i = 0; i < data.chunks.size(); ++i) {
     html += fmt::format("<script type=\"text/plain\" id=\"chunk-{}\">", i);
-    html += data.chunks[i].packed;
+    html += std::exchange(data.chunks[i].packed, {});
     html += "</script>\n";
   }
-  return html;
 }
 
 } // namespace
@@ -95,13 +98,17 @@ std::string board_page(const RunStore& store, const BoardOptions& options) {
   page = replaced(std::move(page), "{style}", style);
   page = replaced(std::move(page), "{d3}", d3_script());
   page = replaced(std::move(page), "{script}", script);
-  const std::size_t own = page.size();
+  const std::size_t own = page.size(), data_at = page.find(kData);
+  const std::string rest = page.substr(data_at + kData.size());
+  page.resize(data_at);
   BoardData data;
   store.read([&](const Database& database) {
     data =
         read_board(store, database, options, options.max_bytes > own ? options.max_bytes - own : 0);
   });
-  return replaced(std::move(page), "{data}", data_elements(data));
+  add_data_elements(page, std::move(data));
+  page += rest;
+  return page;
 }
 
 } // namespace winnow::store

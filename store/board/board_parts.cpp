@@ -25,22 +25,11 @@ constexpr const char* kEvaluation =
     "o.isolation, e.promoted, o.superseded_by, o.device_uuid, o.driver, o.worker "
     "FROM evaluation_overview AS o JOIN evaluations AS e ON e.id = o.evaluation_id "
     "LEFT JOIN builds AS b ON b.id = e.build_id WHERE o.candidate_id = ? AND o.ordinal = 0";
-constexpr const char* kEvaluationFields =
-    "evaluation_id:i detail:t notes:j parameters:j compiler:t build_from_cache:i build_seconds:r "
-    "seconds:r seed:t request:t evaluator_version:i log:t architecture:t build_digest:t "
-    "machine_code_digest:t kernels:j findings:j features:j race:j isolation:t promoted:i "
-    "superseded_by:i device_uuid:t driver:t worker:t";
-
 constexpr const char* kCases =
     "SELECT case_id, stage, shape_set, shape_id, shape, seed, verdict, detail, mismatch, "
     "max_error_ratio, median_ns, median_low_ns, median_high_ns, baseline_median_ns, speedup, "
     "speedup_low, speedup_high, conditions FROM case_overview "
     "WHERE evaluation_id = ? AND shape_set IN " WINNOW_SHOWN_SETS " ORDER BY case_id";
-constexpr const char* kCaseFields =
-    "case_id:i stage:t shape_set:t shape_id:t shape:t seed:t verdict:t detail:t mismatch:j "
-    "max_error_ratio:r median_ns:r median_low_ns:r median_high_ns:r baseline_median_ns:r speedup:r "
-    "speedup_low:r speedup_high:r conditions:j";
-
 constexpr const char* kHidden =
     "SELECT shape_set, verdict, count(*) AS cases FROM case_overview WHERE evaluation_id = ? "
     "AND shape_set NOT IN " WINNOW_SHOWN_SETS " GROUP BY shape_set, verdict";
@@ -74,19 +63,13 @@ CandidateReader::CandidateReader(const Database& database)
       messages_(database, kMessages) {}
 
 std::string CandidateReader::result(RowId candidate) {
-  static const std::vector<JsonField> fields = json_fields(kEvaluationFields);
-  static const std::vector<JsonField> case_fields = json_fields(kCaseFields);
   if (!evaluation_.bind(candidate).next()) {
     return "";
   }
-  json result = json::object();
-  for (const JsonField& field : fields) {
-    result[field.name] = field_json(evaluation_, field);
-  }
+  json result = object_json(evaluation_);
   const std::int64_t evaluation = evaluation_.integer("evaluation_id");
-  result["cases"] = objects_json(cases_.bind(evaluation), case_fields);
-  result["hidden"] =
-      objects_json(hidden_.bind(evaluation), json_fields("shape_set:t verdict:t cases:i"));
+  result["cases"] = objects_json(cases_.bind(evaluation));
+  result["hidden"] = objects_json(hidden_.bind(evaluation));
   return json_line(result);
 }
 
@@ -111,8 +94,7 @@ std::string CandidateReader::conversation(RowId candidate) {
   if (!call_.bind(candidate).next()) {
     return "";
   }
-  const json messages =
-      objects_json(messages_.bind(call_.integer("id")), json_fields("role:t text:t"));
+  const json messages = objects_json(messages_.bind(call_.integer("id")));
   return fmt::format(R"({{"messages":{},"reply":{}}})", json_line(messages),
                      quoted(call_.text("reply")));
 }

@@ -1,6 +1,6 @@
 #include "store/board/model_means.h"
 
-#include "store/row_columns.h"
+#include "store/fields.h"
 #include "tasks/result/speedup.h"
 
 #include <map>
@@ -36,7 +36,10 @@ nlohmann::json model_means(const Database& database, const LeaderboardQuery& que
   Query best(database, kBestKernels);
   best.bind(query.run, query.task, query.device);
   while (best.next()) {
-    speedups[best.text("model")].push_back({best.real("speedup"), read_bounds(best, "speedup")});
+    tasks::Speedup& speedup = speedups[best.text("model")].emplace_back();
+    speedup.value = best.real("speedup");
+    read_column(best, "speedup_low", speedup.bounds.low);
+    read_column(best, "speedup_high", speedup.bounds.high);
   }
   nlohmann::json list = nlohmann::json::array();
   for (const auto& [model, of_tasks] : speedups) {

@@ -1,71 +1,63 @@
 #include "store/board/query_json.h"
 
-#include "base/json_dump.h"
 #include "base/text.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <nlohmann/json.hpp>
 
 namespace winnow::store {
+namespace {
 
 using nlohmann::json;
 
-std::vector<JsonField> json_fields(std::string_view text) {
-  std::vector<JsonField> fields;
-  for (const std::string& word : wrap_words(text, 1)) {
-    const char kind = word.back();
-    fields.push_back({word.substr(0, word.size() - 2), kind == 'i'   ? JsonField::Kind::Integer
-                                                       : kind == 'r' ? JsonField::Kind::Real
-                                                       : kind == 'j' ? JsonField::Kind::Json
-                                                                     : JsonField::Kind::Text});
-  }
-  return fields;
-}
+constexpr std::array<std::string_view, 11> kJsonColumns{
+    "conditions", "content",    "features", "findings", "kernels", "mismatch",
+    "notes",      "parameters", "parents",  "race",     "shapes"};
 
-json field_json(const Query& query, const JsonField& field) {
-  if (query.is_null(field.name)) {
+json value_json(const Query& query, const std::string& column) {
+  switch (query.kind(column)) {
+  case Query::Kind::Null:
     return {};
-  }
-  switch (field.kind) {
-  case JsonField::Kind::Integer:
-    return query.integer(field.name);
-  case JsonField::Kind::Real: {
-    const double value = query.real(field.name);
+  case Query::Kind::Integer:
+    return query.integer(column);
+  case Query::Kind::Real: {
+    const double value = query.real(column);
     return std::isfinite(value) ? json(value) : json();
   }
-  case JsonField::Kind::Json:
-    return json::parse(query.text(field.name), nullptr, false);
-  case JsonField::Kind::Text:
+  case Query::Kind::Text:
     break;
   }
-  return to_valid_utf8(query.text(field.name));
+  const bool is_json =
+      std::find(kJsonColumns.begin(), kJsonColumns.end(), column) != kJsonColumns.end();
+  return is_json ? json::parse(query.text(column), nullptr, false)
+                 : json(to_valid_utf8(query.text(column)));
 }
 
-std::string table_json(Query& query, const std::vector<JsonField>& fields) {
-  json names = json::array();
-  for (const JsonField& field : fields) {
-    names.push_back(field.name);
+} // namespace
+
+json object_json(const Query& query) {
+  json row = json::object();
+  for (const std::string& column : query.columns()) {
+    row[column] = value_json(query, column);
   }
-  std::string text = "{\"columns\":" + json_line(names) + ",\"rows\":[";
-  for (bool first = true; query.next(); first = false) {
-    json row = json::array();
-    for (const JsonField& field : fields) {
-      row.push_back(field_json(query, field));
-    }
-    text += (first ? "\n" : ",\n") + json_line(row);
-  }
-  return text + "]}";
+  return row;
 }
 
-json objects_json(Query& query, const std::vector<JsonField>& fields) {
+json values_json(const Query& query) {
+  json row = json::array();
+  for (const std::string& column : query.columns()) {
+    row.push_back(value_json(query, column));
+  }
+  return row;
+}
+
+json objects_json(Query& query) {
   json rows = json::array();
   while (query.next()) {
-    json row = json::object();
-    for (const JsonField& field : fields) {
-      row[field.name] = field_json(query, field);
-    }
-    rows.push_back(std::move(row));
+    rows.push_back(object_json(query));
   }
   return rows;
 }

@@ -1,32 +1,18 @@
+// Rows of queries as JSON. A column is the number or the text that the row holds, and null for NULL
+// and for numbers that JSON lacks. Columns that hold JSON in the store are JSON.
 #pragma once
 
 #include "store/database.h"
-
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
 namespace winnow::store {
 
-/// A column of a query, with its type.
-struct JsonField {
-  enum class Kind : std::uint8_t { Integer, Real, Text, Json };
-  std::string name;
-  Kind kind = Kind::Text;
-};
-
-/// "id:i speedup:r model:t race:j": integers, reals, texts and JSON.
-std::vector<JsonField> json_fields(std::string_view text);
-
-/// The column's value in the current row; null for NULL and for numbers that JSON lacks.
-nlohmann::json field_json(const Query& query, const JsonField& field);
-
-/// {"columns":[...],"rows":[[...],...]}, one row a line, of all remaining rows of the query.
-std::string table_json(Query& query, const std::vector<JsonField>& fields);
-
-/// [{...},...] of all remaining rows of the query.
-nlohmann::json objects_json(Query& query, const std::vector<JsonField>& fields);
+/// {"COLUMN":VALUE,...} of the current row.
+nlohmann::json object_json(const Query& query);
+/// [VALUE,...] of the current row.
+nlohmann::json values_json(const Query& query);
+/// [{...},...] of all remaining rows.
+nlohmann::json objects_json(Query& query);
 
 } // namespace winnow::store

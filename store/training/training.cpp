@@ -3,8 +3,9 @@
 #include "base/error.h"
 #include "base/json_dump.h"
 #include "base/text.h"
+#include "store/author.h"
 #include "store/board/query_json.h"
-#include "store/json_table.h"
+#include "store/candidate_record.h"
 #include "store/training/training_facts.h"
 
 #include <algorithm>
@@ -33,20 +34,13 @@ constexpr const char* kExample =
     "LEFT JOIN evaluations AS e ON e.candidate_id = o.candidate_id AND e.ordinal = 0 "
     "LEFT JOIN evaluations AS timed ON timed.id = e.id AND o.verdict = 'correct' "
     "LEFT JOIN stages AS s ON s.number = e.stage WHERE o.candidate_id = ?";
-constexpr const char* kExampleFields =
-    "candidate_id:i run:t model:t parents:j verdict:t stage:t digest:t parameters:j speedup:r "
-    "speedup_low:r speedup_high:r prompt_tokens:i completion_tokens:i reasoning_tokens:i "
-    "kernel_file:t";
-
-constexpr const char* kBoard =
+const std::string kBoard =
     "SELECT t.name AS task, t.digest AS task_digest, t.category, o.device, o.device_name, "
-    "e.evaluator_version, substr(t.baseline_source, 1, 1) AS begin_of_baseline "
-    "FROM candidate_overview AS o JOIN tasks AS t ON t.id = o.task_id "
+    "e.evaluator_version, " +
+    versus_sql("t", "o.device") +
+    " AS versus FROM candidate_overview AS o JOIN tasks AS t ON t.id = o.task_id "
     "LEFT JOIN evaluations AS e ON e.candidate_id = o.candidate_id AND e.ordinal = 0 "
     "WHERE o.candidate_id = ?";
-constexpr const char* kBoardFields =
-    "task:t task_digest:t category:t device:t device_name:t evaluator_version:i";
-
 constexpr const char* kPrompt =
     "SELECT p.role, p.text FROM candidates AS c "
     "JOIN call_messages AS p ON p.call_id = c.call_id WHERE c.id = ? ORDER BY p.position";
@@ -61,13 +55,14 @@ public:
   /// What the lines of one board have in common.
   json head(const TrainingFacts& facts, const char* selection) {
     json head{{"schema", "winnow.training"}, {"version", 1}, {"selection", selection}};
-    add_fields(board_, board_fields_, facts.candidate, head);
-    put_versus(head, tasks::speedup_versus(board_.text("begin_of_baseline")));
+    add_columns(board_, facts.candidate, head);
+    head.erase("versus");
+    put_versus(head, board_.text("versus"));
     return head;
   }
 
   void add_example(const TrainingFacts& facts, json& object) {
-    add_fields(example_, example_fields_, facts.candidate, object);
+    add_columns(example_, facts.candidate, object);
     const TrainingReply reply = options_.split(to_valid_utf8(example_.text("reply")));
     object["reasoning"] = reply.reasoning.empty() ? json() : json(reply.reasoning);
     object["reply"] = reply.answer;
@@ -120,19 +115,14 @@ private:
     return "[" + list + "]";
   }
 
-  static void add_fields(Query& query, const std::vector<JsonField>& fields, RowId candidate,
-                         json& object) {
+  static void add_columns(Query& query, RowId candidate, json& object) {
     query.bind(candidate).next();
-    for (const JsonField& field : fields) {
-      object[field.name] = field_json(query, field);
-    }
+    object.update(object_json(query));
   }
 
   const TrainingOptions& options_;
   const std::function<void(std::string_view)>& line_;
   Query example_, board_, messages_;
-  const std::vector<JsonField> example_fields_ = json_fields(kExampleFields),
-                               board_fields_ = json_fields(kBoardFields);
   std::vector<Message> last_messages_; ///< by position
   std::size_t lines_ = 0, secret_lines_ = 0;
   std::set<std::string> tasks_;

@@ -32,8 +32,8 @@ struct TrainingStore : TestStore {
     const RowId call = store.begin_call(run, task, key, "replay", "m", request);
     ModelCallRow outcome;
     outcome.status = "ok";
-    outcome.reply = reply;
-    outcome.completion_tokens = static_cast<std::int64_t>(reply.size());
+    outcome.text = reply;
+    outcome.usage.completion_tokens = static_cast<std::int64_t>(reply.size());
     store.finish_call(call, outcome);
     evaluation.build.digest = sha256_hex(key);
     evaluation.build.machine_code_digest = sha256_hex(key);

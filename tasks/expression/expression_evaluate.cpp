@@ -85,31 +85,26 @@ std::int64_t next_power_of_2(const Node& node, std::int64_t a) {
   return a <= 1 ? 1 : static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(a)));
 }
 
-// The operands of sizeof() besides dtypes and buffers: C++ type names that models use out of habit.
+// The operands of sizeof() besides dtypes, their types in device code, and buffers: C++ type names
+// that models use out of habit.
 std::optional<DType> dtype_from_habit(std::string_view name) {
   static const std::vector<std::pair<std::string_view, DType>> names{
-      {"float", DType::F32},
-      {"double", DType::F64},
-      {"half", DType::F16},
-      {"__half", DType::F16},
-      {"int", DType::I32},
-      {"char", DType::I8},
-      {"short", DType::I16},
-      {"unsigned", DType::U32},
-      {"int8_t", DType::I8},
-      {"uint8_t", DType::U8},
-      {"int16_t", DType::I16},
-      {"uint16_t", DType::U16},
-      {"int32_t", DType::I32},
-      {"uint32_t", DType::U32},
-      {"int64_t", DType::I64},
-      {"uint64_t", DType::U64},
-      {"__nv_bfloat16", DType::BF16},
-      {"__nv_fp8_e4m3", DType::F8E4M3},
-      {"__nv_fp8_e5m2", DType::F8E5M2}};
-  const auto found = std::find_if(names.begin(), names.end(),
-                                  [&](const auto& entry) { return entry.first == name; });
-  return found == names.end() ? dtype_from_string(name) : std::optional(found->second);
+      {"half", DType::F16},     {"char", DType::I8},      {"unsigned", DType::U32},
+      {"int8_t", DType::I8},    {"uint8_t", DType::U8},   {"int16_t", DType::I16},
+      {"uint16_t", DType::U16}, {"int32_t", DType::I32},  {"uint32_t", DType::U32},
+      {"int64_t", DType::I64},  {"uint64_t", DType::U64},
+  };
+  for (const auto& [known, type] : names) {
+    if (known == name) {
+      return type;
+    }
+  }
+  for (const DType type : all_dtypes()) {
+    if (to_string(type) == name || device_type_name(type) == name) {
+      return type;
+    }
+  }
+  return std::nullopt;
 }
 
 // An error with the similar or known names of `scope`.

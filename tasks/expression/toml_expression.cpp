@@ -7,22 +7,22 @@
 namespace winnow::tasks {
 namespace {
 
-Expression parse(const TomlReader& table, std::string_view key, const JsonValue& value) {
-  if (value.kind == JsonValue::Kind::Integer) {
-    return Expression::constant(value.integer);
+Expression parse(const TomlReader& table, std::string_view key, const TomlReader& value) {
+  if (const auto constant = value.as<std::int64_t>()) {
+    return Expression::constant(*constant);
   }
-  if (value.kind != JsonValue::Kind::String) {
-    table.fail_at(value.at,
-                  fmt::format("'{}' is neither an integer nor an expression", table.full_name(key)),
-                  "an integer or a string such as \"8 * rows\"");
+  const auto text = value.as<std::string>();
+  if (!text) {
+    value.fail({},
+               fmt::format("'{}' is neither an integer nor an expression", table.full_name(key)),
+               "an integer or a string such as \"8 * rows\"");
   }
   try {
-    return Expression::parse(value.text);
+    return Expression::parse(*text);
   } catch (const ExpressionError& error) {
-    table.fail_at(
-        {value.at.line, value.at.column + static_cast<int>(error.column())},
-        fmt::format("{} in expression '{}'", error.what(), truncate_text(value.text, 200)),
-        error.expected());
+    table.fail_at({value.at().line, value.at().column + static_cast<int>(error.column())},
+                  fmt::format("{} in expression '{}'", error.what(), truncate_text(*text, 200)),
+                  error.expected());
   }
 }
 
@@ -46,7 +46,7 @@ Expression read_expression(const TomlReader& table, std::string_view key) {
 
 std::vector<Expression> read_expressions(const TomlReader& table, std::string_view key) {
   std::vector<Expression> list;
-  for (const JsonValue& item : table.list(key, "axes or expressions")) {
+  for (const TomlReader& item : table.list(key, "axes or expressions")) {
     list.push_back(parse(table, key, item));
   }
   return list;

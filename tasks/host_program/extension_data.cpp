@@ -7,20 +7,12 @@
 #include "tasks/inputs/input_generator.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
 
 namespace winnow::tasks {
 namespace {
-
-const char* torch_dtype(DType dtype) {
-  constexpr std::array kNames{
-      "float32", "float64", "float16", "bfloat16", "int8", "uint8",         "int16",       "uint16",
-      "int32",   "uint32",  "int64",   "uint64",   "bool", "float8_e4m3fn", "float8_e5m2", "uint8"};
-  return kNames.at(static_cast<std::size_t>(dtype) - 1);
-}
 
 const char* role_text(Role role) {
   return role == Role::Input ? "input" : role == Role::Output ? "output" : "inout";
@@ -56,7 +48,7 @@ std::string tensors_data(const Task& task) {
     }
     text +=
         fmt::format("    TensorSpec({}, \"{}\", \"{}\", {}, {}{}),\n", python_quoted(tensor.name),
-                    role_text(tensor.role), torch_dtype(tensor.dtype), python_tuple(shape),
+                    role_text(tensor.role), row_of(tensor.dtype).torch, python_tuple(shape),
                     tensor.is_static ? "True" : "False",
                     tensor.state.empty() ? "" : ", " + python_quoted(tensor.state));
   }

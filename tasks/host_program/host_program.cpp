@@ -38,12 +38,32 @@ constexpr const char* kExplanation =
 )";
 
 std::string comment_text(const HostProgram& program) {
-  return fmt::format("// {}\n// Task: {} ({}).\n// Build: {}\n{}", one_line(program.title),
-                     program.task.name, one_line(program.task.title), build_command(program),
+  return fmt::format("{}// Build: {}\n{}", head_text(program, "// "), build_command(program),
                      kExplanation);
 }
 
 } // namespace
+
+std::string head_text(const HostProgram& program, std::string_view mark) {
+  std::vector<std::string> tensors;
+  for (const TensorSpec& tensor : program.task.tensors) {
+    std::vector<std::string> extents;
+    for (const Expression& extent : tensor.shape) {
+      extents.push_back(extent.text());
+    }
+    tensors.push_back(fmt::format("{} {}[{}] ({})", tensor.name, to_string(tensor.dtype),
+                                  join(extents, ", "), to_string(tensor.role)));
+  }
+  std::vector<std::string> lines{
+      program.title, fmt::format("Task: {} ({}).", program.task.name, program.task.title),
+      "Tensors: " + join(tensors, ", ") + "."};
+  lines.insert(lines.end(), program.measured.begin(), program.measured.end());
+  std::string text;
+  for (const std::string& line : lines) {
+    text += fmt::format("{}{}\n", mark, one_line(line));
+  }
+  return text;
+}
 
 std::string build_command(const HostProgram& program) {
   const bool is_known = program.architecture.starts_with("sm_");

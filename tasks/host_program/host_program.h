@@ -18,6 +18,8 @@ struct HostProgram {
   std::string title;         ///< one line about the kernel
   std::string architecture;  ///< "sm_90a"; not an NVIDIA one: that of the building machine
   FactValues facts = {};     ///< of the GPU that judged the kernel; empty: not known
+  /// Lines about the kernel's speed and the task, for the head of a file.
+  std::vector<std::string> measured = {};
 };
 
 /// The text of main.cu: the kernel, and the launch plan as host code. The program needs only the
@@ -27,6 +29,10 @@ struct HostProgram {
 /// a number that only a running program knows. Where it depends on facts about the device, the
 /// program may hold the kernels of the one GPU of `facts`, and fails on another.
 std::string host_program(const HostProgram& program);
+
+/// The comment at the head of an exported file: title, task, tensors, and what was measured. `mark`
+/// begins a line: "// ".
+std::string head_text(const HostProgram& program, std::string_view mark);
 
 /// The command that builds main.cu: "nvcc -O3 ... main.cu -o kernel".
 std::string build_command(const HostProgram& program);

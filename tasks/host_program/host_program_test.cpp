@@ -217,10 +217,13 @@ TEST(HostProgram, HasTheKernelTheReferenceAndTheShapes) {
   const Task task = catalogue_task("axpy");
   const KernelFile file = kernel_of(task.baseline);
   const HostProgram program{
-      file, task, {{"BLOCK", 512}}, task.shapes_of(ShapeSet::Search, "cuda"), "A\nb", "sm_90a"};
+      file,     task, {{"BLOCK", 512}}, task.shapes_of(ShapeSet::Search, "cuda"), "A\nb",
+      "sm_90a", {},   {"Fast"}};
   const std::string text = host_program(program);
   for (const char* part :
-       {"// A b\n// Task: axpy (AXPY).\n// Build: nvcc -std=c++17 -O3 --expt-relaxed-constexpr "
+       {"// A b\n// Task: axpy (AXPY).\n// Tensors: x f32[n] (input), y f32[n] (input), z f32[n] "
+        "(output).\n// Fast\n// "
+        "Build: nvcc -std=c++17 -O3 --expt-relaxed-constexpr "
         "-gencode=arch=compute_90a,code=sm_90a main.cu -o kernel\n",
         "namespace reference {",
         "[[maybe_unused]] constexpr int BLOCK = 512;\n#line 1 \"kernel.cu\"",

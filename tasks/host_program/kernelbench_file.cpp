@@ -6,7 +6,6 @@
 #include "tasks/host_program/program_text.h"
 
 #include <algorithm>
-#include <cctype>
 #include <regex>
 #include <set>
 
@@ -59,19 +58,6 @@ std::string without_comment(std::string_view line) {
   return std::string(line.substr(0, line.find("//")));
 }
 
-bool has_word(const std::string& line, const std::string& word) {
-  const auto in_word = [&](std::size_t at) {
-    return at < line.size() &&
-           (std::isalnum(static_cast<unsigned char>(line[at])) != 0 || line[at] == '_');
-  };
-  for (auto at = line.find(word); at != std::string::npos; at = line.find(word, at + 1)) {
-    if ((at == 0 || !in_word(at - 1)) && !in_word(at + word.size())) {
-      return true;
-    }
-  }
-  return false;
-}
-
 } // namespace
 
 std::string kernelbench_file(const HostProgram& program) {
@@ -89,10 +75,11 @@ std::string kernelbench_file(const HostProgram& program) {
   check_names(program);
   std::string module = task.reference_python;
   module += module.ends_with('\n') ? "" : "\n";
-  return fmt::format(
-             "# {}\n# KernelBench's problem as it is, and class ModelNew with the kernel of "
-             "task {}.\n\n{}\n\n# ---- the kernel\n",
-             one_line(program.title), one_line(task.name), module) +
+  return head_text(program, "# ") +
+         fmt::format(
+             "# KernelBench's problem as it is, and class ModelNew with the kernel.\n\n{}\n\n"
+             "# ---- the kernel\n",
+             module) +
          std::string(trim(extension_call(program, ""))) + "\n\n\n" +
          std::string(trim(support_text({"host_program/model_new.py.in"}))) + "\n";
 }

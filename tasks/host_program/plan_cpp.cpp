@@ -8,7 +8,6 @@
 #include "tasks/plan/resolve/plan_tensor_map.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <map>
 #include <numbers>
@@ -48,32 +47,6 @@ const Names& device_facts() {
     return all;
   }();
   return names;
-}
-
-const char* map_type(DType dtype) {
-  switch (dtype) {
-  case DType::F32:
-    return "FLOAT32";
-  case DType::F64:
-    return "FLOAT64";
-  case DType::F16:
-    return "FLOAT16";
-  case DType::BF16:
-    return "BFLOAT16";
-  case DType::I16:
-  case DType::U16:
-    return "UINT16";
-  case DType::I32:
-    return "INT32";
-  case DType::U32:
-    return "UINT32";
-  case DType::I64:
-    return "INT64";
-  case DType::U64:
-    return "UINT64";
-  default:
-    return "UINT8";
-  }
 }
 
 std::string string_literal(const std::string& text) {
@@ -306,7 +279,7 @@ private:
                        "{0}CU_TENSOR_MAP_INTERLEAVE_{8}, CU_TENSOR_MAP_SWIZZLE_{9},\n"
                        "{0}CU_TENSOR_MAP_L2_PROMOTION_{10},\n"
                        "{0}CU_TENSOR_MAP_FLOAT_OOB_FILL_{11})",
-                       margin, place(map.buffer), map_type(dtype), size_bytes(dtype),
+                       margin, place(map.buffer), row_of(dtype).tensor_map, size_bytes(dtype),
                        list(map.extents), list(map.strides), list(map.box),
                        list(map.element_strides),
                        bytes_name(static_cast<int>(options.interleave), ""),
@@ -528,9 +501,7 @@ std::string cpp_name(const std::string& name) {
 }
 
 std::string dtype_cpp(DType dtype) {
-  constexpr std::array kNames{"F32", "F64", "F16", "BF16", "I8",   "U8",     "I16",    "U16",
-                              "I32", "U32", "I64", "U64",  "Bool", "F8E4M3", "F8E5M2", "I4X2"};
-  return fmt::format("winnow::tasks::DType::{}", kNames.at(static_cast<std::size_t>(dtype) - 1));
+  return fmt::format("winnow::tasks::DType::{}", row_of(dtype).enumerator);
 }
 
 } // namespace winnow::tasks

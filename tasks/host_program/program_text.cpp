@@ -8,6 +8,7 @@
 #include "tasks/inputs/input_generator.h"
 #include "tasks/plan/tuning/parameter_choices.h"
 #include "tasks/reference/narrowing.h"
+#include "tasks/task/generator_text.h"
 
 #include <algorithm>
 #include <array>
@@ -52,19 +53,6 @@ bool is_directive(std::string_view line, std::string_view name) {
   return line.starts_with('#') && trim(line.substr(1)).starts_with(name);
 }
 
-/// Whether `line` has `name` as a whole word.
-bool mentions(std::string_view line, std::string_view name) {
-  const auto in_word = [&](std::size_t at) {
-    return at < line.size() && is_identifier(std::string("_") + line[at]);
-  };
-  for (auto at = line.find(name); at != std::string_view::npos; at = line.find(name, at + 1)) {
-    if ((at == 0 || !in_word(at - 1)) && !in_word(at + name.size())) {
-      return true;
-    }
-  }
-  return false;
-}
-
 bool fits_int(std::int64_t value) {
   return value == static_cast<std::int64_t>(static_cast<std::int32_t>(value));
 }
@@ -77,7 +65,7 @@ std::string parameter_lines(const KernelFile& file, const ParameterChoice& choic
     const auto& name = entry.first;
     const std::int64_t value = entry.second;
     const bool tested = std::any_of(lines.begin(), lines.end(), [&](std::string_view line) {
-      return (is_directive(line, "if") || is_directive(line, "elif")) && mentions(line, name);
+      return (is_directive(line, "if") || is_directive(line, "elif")) && has_word(line, name);
     });
     text += tested ? fmt::format("#define {} {}\n", name, value)
                    : fmt::format("[[maybe_unused]] constexpr {} {} = {};\n",
@@ -132,14 +120,6 @@ std::string undefined_names(const KernelFile& file) {
   return text;
 }
 
-const char* kind_name(GeneratorSpec::Kind kind) {
-  constexpr std::array kNames{"Normal",  "Uniform",     "HeavyTail",  "SmallIntegers",
-                              "Index",   "Constant",    "LogUniform", "Sparse",
-                              "Ties",    "Permutation", "OneHot",     "Denormal",
-                              "Special", "Reference",   "CsrRows",    "CsrColumns"};
-  return kNames.at(static_cast<std::size_t>(kind));
-}
-
 std::string range_text(const NumberRange& range) {
   return range.varies()
              ? fmt::format("{{{}, {}}}", real_literal(range.low), real_literal(range.high))
@@ -153,8 +133,8 @@ std::string generator_text(const TensorSpec& tensor, const Shape& shape) {
   const GeneratorSpec spec = generator_at(tensor, shape);
   return fmt::format("{{winnow::tasks::GeneratorSpec::Kind::{}, {}, {}, {{{}ULL, {}ULL, {}ULL}}, "
                      "{}}}",
-                     kind_name(spec.kind), range_text(spec.a), range_text(spec.b), spec.csr.rows,
-                     spec.csr.columns, spec.csr.pointers_hash, range_text(spec.c));
+                     row_of(spec.kind).enumerator, range_text(spec.a), range_text(spec.b),
+                     spec.csr.rows, spec.csr.columns, spec.csr.pointers_hash, range_text(spec.c));
 }
 
 std::string limits_text(const Tolerance& tolerance, const TensorSpec& tensor, const Scope& scope) {
@@ -224,6 +204,18 @@ std::string tensors_text(const char* name, const Task& view, const Task& other) 
 }
 
 } // namespace
+
+bool has_word(std::string_view line, std::string_view word) {
+  const auto in_word = [&](std::size_t at) {
+    return at < line.size() && is_identifier(std::string("_") + line[at]);
+  };
+  for (auto at = line.find(word); at != std::string_view::npos; at = line.find(word, at + 1)) {
+    if ((at == 0 || !in_word(at - 1)) && !in_word(at + word.size())) {
+      return true;
+    }
+  }
+  return false;
+}
 
 std::string includes_text() {
   return kIncludes;

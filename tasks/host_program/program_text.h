@@ -3,6 +3,7 @@
 #include "tasks/host_program/host_program.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace winnow::tasks {
@@ -19,6 +20,7 @@ std::string kernel_text(const HostProgram& program, std::ptrdiff_t lines_before,
 std::string reference_text(const HostProgram& program);
 /// kTensors, kReferenceTensors and kShapes, for tasks/host_program/check.cuh.
 std::string shapes_text(const HostProgram& program);
+bool has_word(std::string_view line, std::string_view word); ///< as a whole word
 /// The text without line ends and backslashes, for a comment.
 std::string one_line(const std::string& text);
 /// The options of nvcc that decide about the machine code; without an architecture if it is not

@@ -107,12 +107,10 @@ std::string run_text(const HostProgram& program, const ordered_json& definition)
 }
 
 std::string source(const HostProgram& program, const ordered_json& definition) {
-  return fmt::format("// {}\n// Task: {} ({}).\n", one_line(program.title),
-                     one_line(program.task.name), one_line(program.task.title)) +
-         kHead + includes_text() + support_text({"inputs/dtype_core.h", "host_program/plan.cuh"}) +
-         sizes_cpp(program.task) + kernel_text(program, 0, "kernel.cu") +
-         tensors_text(program.task) + support_text({"host_program/solution.cuh"}) +
-         run_text(program, definition);
+  return head_text(program, "// ") + kHead + includes_text() +
+         support_text({"inputs/dtype_core.h", "host_program/plan.cuh"}) + sizes_cpp(program.task) +
+         kernel_text(program, 0, "kernel.cu") + tensors_text(program.task) +
+         support_text({"host_program/solution.cuh"}) + run_text(program, definition);
 }
 
 ordered_json spec(const HostProgram& program, SolutionFor benchmark) {

@@ -23,11 +23,6 @@ The kernel has no gradient. Its code is in KERNEL: the kernel, and the launch pl
 
 )";
 
-std::string header_text(const HostProgram& program) {
-  return fmt::format("# {}\n# Task: {} ({}).\n", one_line(program.title),
-                     one_line(program.task.name), one_line(program.task.title));
-}
-
 /// The check against reference.cu and against PyTorch.
 std::string kernel_check_text(const HostProgram& program) {
   const std::string check = support_text({"inputs/generator_core.h", "host_program/check.cuh"}) +
@@ -121,7 +116,7 @@ std::string torch_extension(const HostProgram& program) {
   const std::string text = kExtensionExplanation +
                            extension_call(program, extension_function(program.task)) + "\n" +
                            check + support_text({"host_program/check_shapes.py.in"});
-  return header_text(program) + std::string(trim(text)) + "\n";
+  return head_text(program, "# ") + std::string(trim(text)) + "\n";
 }
 
 } // namespace winnow::tasks

@@ -37,7 +37,8 @@ std::string extension_of(const std::string& name) {
 TEST(TorchExtension, HasTheTasksInterface) {
   const std::string text = extension_of("axpy");
   for (const char* part :
-       {"# A kernel\n# Task: axpy (AXPY).\n",
+       {"# A kernel\n# Task: axpy (AXPY).\n# Tensors: x f32[n] (input), y f32[n] (input), z f32[n] "
+        "(output).\n",
         "NVCC_FLAGS = [\"-O3\", \"--expt-relaxed-constexpr\", "
         "\"-gencode=arch=compute_90a,code=sm_90a\"]\n",
         "AXES = (\"n\",)\nGIVEN_AXES = ()  # the others are sizes of tensors\n"

@@ -5,31 +5,42 @@
 
 #if defined(__CUDACC__) || defined(__HIP__)
 #define TASKS_ANYWHERE __host__ __device__
-#elif !defined(TASKS_ANYWHERE)
+#elif defined(__clang__) // whose loops over elements vectorise only if all of the body is inlined
+#define TASKS_ANYWHERE __attribute__((always_inline))
+#else
 #define TASKS_ANYWHERE
 #endif
 
 namespace winnow::tasks {
 
-/// Element types of tensors and scratch buffers. The numbers are stored: append only.
-enum class DType : unsigned char {
-  F32 = 1,
-  F64 = 2,
-  F16 = 3,
-  BF16 = 4,
-  I8 = 5,
-  U8 = 6,
-  I16 = 7,
-  U16 = 8,
-  I32 = 9,
-  U32 = 10,
-  I64 = 11,
-  U64 = 12,
-  Bool = 13,
-  F8E4M3 = 14, ///< OCP 8-bit float: no infinity, one NaN, largest 448
-  F8E5M2 = 15, ///< OCP 8-bit float: like a half with 2 bits of mantissa, largest 57344
-  I4X2 = 16,   ///< a byte of two signed 4-bit integers, low nibble first; its value is the byte
-};
+// clang-format off
+/// The element types of tensors and scratch buffers: enumerator, stored number (append only), codec,
+/// name, type in device code, header that defines it, name in PyTorch, and the type as tensor maps
+/// have it. F8E4M3 and F8E5M2 are the 8-bit floats of the OCP: F8E4M3 has no infinity, one NaN, and
+/// 448 is its largest number; F8E5M2 is like a half with 2 bits of mantissa, up to 57344. I4X2 is a
+/// byte of two signed 4-bit integers, low nibble first; its value is the byte.
+#define TASKS_DTYPES(ROW)                                                                             \
+  ROW(F32, 1, Single, "f32", "float", "", "float32", FLOAT32)                                         \
+  ROW(F64, 2, Double, "f64", "double", "", "float64", FLOAT64)                                        \
+  ROW(F16, 3, Half, "f16", "__half", "cuda_fp16.h", "float16", FLOAT16)                               \
+  ROW(BF16, 4, Bfloat16, "bf16", "__nv_bfloat16", "cuda_bf16.h", "bfloat16", BFLOAT16)                \
+  ROW(I8, 5, Integer<signed char>, "i8", "signed char", "", "int8", UINT8)                            \
+  ROW(U8, 6, Integer<unsigned char>, "u8", "unsigned char", "", "uint8", UINT8)                       \
+  ROW(I16, 7, Integer<short>, "i16", "short", "", "int16", UINT16)                                    \
+  ROW(U16, 8, Integer<unsigned short>, "u16", "unsigned short", "", "uint16", UINT16)                 \
+  ROW(I32, 9, Integer<int>, "i32", "int", "", "int32", INT32)                                         \
+  ROW(U32, 10, Integer<unsigned>, "u32", "unsigned int", "", "uint32", UINT32)                        \
+  ROW(I64, 11, Integer<long long>, "i64", "long long", "", "int64", INT64)                            \
+  ROW(U64, 12, Integer<Bits64>, "u64", "unsigned long long", "", "uint64", UINT64)                    \
+  ROW(Bool, 13, Boolean, "bool", "bool", "", "bool", UINT8)                                           \
+  ROW(F8E4M3, 14, Float8E4M3, "f8e4m3", "__nv_fp8_e4m3", "cuda_fp8.h", "float8_e4m3fn", UINT8)        \
+  ROW(F8E5M2, 15, Float8E5M2, "f8e5m2", "__nv_fp8_e5m2", "cuda_fp8.h", "float8_e5m2", UINT8)          \
+  ROW(I4X2, 16, Integer<unsigned char>, "i4x2", "unsigned char", "", "uint8", UINT8)
+// clang-format on
+
+#define TASKS_ENUMERATOR(name, number, ...) name = number,
+enum class DType : unsigned char { TASKS_DTYPES(TASKS_ENUMERATOR) };
+#undef TASKS_ENUMERATOR
 
 namespace core {
 
@@ -46,9 +57,15 @@ enum class Specials : unsigned char { Ieee, NanOnly };
 /// The result for a finite number that is too large.
 enum class Overflow : unsigned char { Infinity, Largest };
 
+// A codec converts doubles to the elements of a type and back. The low bytes of a code are the
+// element. `Bits` has its size. Integers have no mantissa.
+
 /// A format with 1 sign bit and kMantissa bits of mantissa out of kTotal bits; the others are the
 /// exponent.
-template <int kTotal, int kMantissa, Specials kSpecials, Overflow kOverflow> struct SmallFloat {
+template <typename BitsOfElement, int kMantissa, Specials kSpecials, Overflow kOverflow>
+struct SmallFloat {
+  using Bits = BitsOfElement;
+  static constexpr int kTotal = 8 * sizeof(Bits);
   static constexpr int kMantissaBits = kMantissa;
   static constexpr unsigned kSign = 1U << (kTotal - 1);
   static constexpr int kExponentBits = kTotal - 1 - kMantissaBits;
@@ -61,7 +78,7 @@ template <int kTotal, int kMantissa, Specials kSpecials, Overflow kOverflow> str
   static constexpr unsigned kTooLarge = kOverflow == Overflow::Largest ? kLargest : kInfinity;
 
   // Rounds directly from double: a step through float would round twice.
-  TASKS_ANYWHERE static unsigned encode(double value) {
+  TASKS_ANYWHERE static Bits64 encode(double value) {
     constexpr Bits64 kDoubleInfinity = 0x7ff0000000000000ULL;
     const Bits64 bits = __builtin_bit_cast(Bits64, value);
     const unsigned sign = (bits >> 63U) != 0 ? kSign : 0U;
@@ -76,9 +93,9 @@ template <int kTotal, int kMantissa, Specials kSpecials, Overflow kOverflow> str
     return sign | (code > kLargest ? kTooLarge : static_cast<unsigned>(code));
   }
 
-  TASKS_ANYWHERE static double decode(unsigned bits) {
+  TASKS_ANYWHERE static double decode(Bits64 bits) {
     const double sign = (bits & kSign) != 0 ? -1.0 : 1.0;
-    const unsigned code = bits & (kSign - 1U);
+    const unsigned code = static_cast<unsigned>(bits) & (kSign - 1U);
     if (code > kLargest) {
       const bool is_infinite = kIeee && code == kInfinity;
       return sign * __builtin_bit_cast(double,
@@ -116,10 +133,10 @@ template <int kTotal, int kMantissa, Specials kSpecials, Overflow kOverflow> str
   }
 };
 
-using Half = SmallFloat<16, 10, Specials::Ieee, Overflow::Infinity>;
-using Bfloat16 = SmallFloat<16, 7, Specials::Ieee, Overflow::Infinity>;
-using Float8E4M3 = SmallFloat<8, 3, Specials::NanOnly, Overflow::Largest>;
-using Float8E5M2 = SmallFloat<8, 2, Specials::Ieee, Overflow::Largest>;
+using Half = SmallFloat<unsigned short, 10, Specials::Ieee, Overflow::Infinity>;
+using Bfloat16 = SmallFloat<unsigned short, 7, Specials::Ieee, Overflow::Infinity>;
+using Float8E4M3 = SmallFloat<unsigned char, 3, Specials::NanOnly, Overflow::Largest>;
+using Float8E5M2 = SmallFloat<unsigned char, 2, Specials::Ieee, Overflow::Largest>;
 
 /// To the nearest whole number, ties to even.
 TASKS_ANYWHERE inline double nearest_whole(double value) {
@@ -133,59 +150,65 @@ TASKS_ANYWHERE inline double nearest_whole(double value) {
   return value;
 }
 
-/// Rounds and saturates to T; NaN gives 0. The low bytes of the result are the element.
-template <typename T> TASKS_ANYWHERE Bits64 integer_bits(double value) {
-  constexpr bool kSigned = static_cast<T>(-1) < static_cast<T>(1);
-  constexpr T kHighest = static_cast<T>(~0ULL >> (64U - 8U * sizeof(T) + (kSigned ? 1U : 0U)));
-  constexpr T kLowest = kSigned ? static_cast<T>(-kHighest - 1) : static_cast<T>(0);
-  const double whole = nearest_whole(value);
-  if (whole != whole) {
-    return 0;
+struct Single {
+  using Bits = unsigned;
+  static constexpr int kMantissaBits = 23, kBias = 127;
+  TASKS_ANYWHERE static Bits64 encode(double value) { // the bits of a NaN depend on the machine
+    return value != value ? 0x7fc00000U : __builtin_bit_cast(unsigned, static_cast<float>(value));
   }
-  if (whole <= static_cast<double>(kLowest)) {
-    return static_cast<Bits64>(kLowest);
+  TASKS_ANYWHERE static double decode(Bits64 bits) {
+    return static_cast<double>(__builtin_bit_cast(float, static_cast<unsigned>(bits)));
   }
-  if (whole >= static_cast<double>(kHighest)) { // in double: 2^63 or 2^64 for 64 bits
-    return static_cast<Bits64>(kHighest);
+};
+
+struct Double {
+  using Bits = Bits64;
+  static constexpr int kMantissaBits = 52, kBias = 1023;
+  TASKS_ANYWHERE static Bits64 encode(double value) { return __builtin_bit_cast(Bits64, value); }
+  TASKS_ANYWHERE static double decode(Bits64 bits) { return __builtin_bit_cast(double, bits); }
+};
+
+/// Rounds and saturates to T; NaN gives 0.
+template <typename T> struct Integer {
+  using Bits = T;
+  static constexpr int kMantissaBits = 0, kBias = 0;
+  TASKS_ANYWHERE static Bits64 encode(double value) {
+    constexpr bool kSigned = static_cast<T>(-1) < static_cast<T>(1);
+    constexpr T kHighest = static_cast<T>(~0ULL >> (64U - 8U * sizeof(T) + (kSigned ? 1U : 0U)));
+    constexpr T kLowest = kSigned ? static_cast<T>(-kHighest - 1) : static_cast<T>(0);
+    const double whole = nearest_whole(value);
+    if (whole != whole) {
+      return 0;
+    }
+    if (whole <= static_cast<double>(kLowest)) {
+      return static_cast<Bits64>(kLowest);
+    }
+    if (whole >= static_cast<double>(kHighest)) { // in double: 2^63 or 2^64 for 64 bits
+      return static_cast<Bits64>(kHighest);
+    }
+    return static_cast<Bits64>(static_cast<T>(whole));
   }
-  return static_cast<Bits64>(static_cast<T>(whole));
-}
+  TASKS_ANYWHERE static double decode(Bits64 bits) {
+    return static_cast<double>(static_cast<T>(bits));
+  }
+};
+
+struct Boolean {
+  using Bits = unsigned char;
+  static constexpr int kMantissaBits = 0, kBias = 0;
+  TASKS_ANYWHERE static Bits64 encode(double value) { return value != 0 ? 1 : 0; }
+  TASKS_ANYWHERE static double decode(Bits64 bits) { return (bits & 0xffU) != 0 ? 1.0 : 0.0; }
+};
 
 /// Converts `value` to an element of `type`. The low bytes of the result are the element.
 /// store_element() in dtype.h describes the rounding. Returns 0 for an invalid type.
 TASKS_ANYWHERE inline Bits64 element_bits(DType type, double value) {
   switch (type) {
-  case DType::F32: // the bits of a converted NaN depend on the machine
-    return value != value ? 0x7fc00000U : __builtin_bit_cast(unsigned, static_cast<float>(value));
-  case DType::F64:
-    return __builtin_bit_cast(Bits64, value);
-  case DType::F16:
-    return Half::encode(value);
-  case DType::BF16:
-    return Bfloat16::encode(value);
-  case DType::I8:
-    return integer_bits<signed char>(value);
-  case DType::U8:
-  case DType::I4X2:
-    return integer_bits<unsigned char>(value);
-  case DType::I16:
-    return integer_bits<short>(value);
-  case DType::U16:
-    return integer_bits<unsigned short>(value);
-  case DType::I32:
-    return integer_bits<int>(value);
-  case DType::U32:
-    return integer_bits<unsigned>(value);
-  case DType::I64:
-    return integer_bits<long long>(value);
-  case DType::U64:
-    return integer_bits<Bits64>(value);
-  case DType::Bool:
-    return value != 0 ? 1 : 0;
-  case DType::F8E4M3:
-    return Float8E4M3::encode(value);
-  case DType::F8E5M2:
-    return Float8E5M2::encode(value);
+#define TASKS_ENCODE(name, number, Codec, ...)                                                     \
+  case DType::name:                                                                                \
+    return Codec::encode(value);
+    TASKS_DTYPES(TASKS_ENCODE)
+#undef TASKS_ENCODE
   }
   return 0;
 }
@@ -194,37 +217,11 @@ TASKS_ANYWHERE inline Bits64 element_bits(DType type, double value) {
 /// Returns 0 for an invalid type.
 TASKS_ANYWHERE inline double element_value(DType type, Bits64 bits) {
   switch (type) {
-  case DType::F32:
-    return static_cast<double>(__builtin_bit_cast(float, static_cast<unsigned>(bits)));
-  case DType::F64:
-    return __builtin_bit_cast(double, bits);
-  case DType::F16:
-    return Half::decode(static_cast<unsigned>(bits & 0xffffU));
-  case DType::BF16:
-    return Bfloat16::decode(static_cast<unsigned>(bits & 0xffffU));
-  case DType::I8:
-    return static_cast<double>(static_cast<signed char>(bits));
-  case DType::U8:
-  case DType::I4X2:
-    return static_cast<double>(static_cast<unsigned char>(bits));
-  case DType::I16:
-    return static_cast<double>(static_cast<short>(bits));
-  case DType::U16:
-    return static_cast<double>(static_cast<unsigned short>(bits));
-  case DType::I32:
-    return static_cast<double>(static_cast<int>(bits));
-  case DType::U32:
-    return static_cast<double>(static_cast<unsigned>(bits));
-  case DType::I64:
-    return static_cast<double>(static_cast<long long>(bits));
-  case DType::U64:
-    return static_cast<double>(bits);
-  case DType::Bool:
-    return (bits & 0xffU) != 0 ? 1.0 : 0.0;
-  case DType::F8E4M3:
-    return Float8E4M3::decode(static_cast<unsigned>(bits & 0xffU));
-  case DType::F8E5M2:
-    return Float8E5M2::decode(static_cast<unsigned>(bits & 0xffU));
+#define TASKS_DECODE(name, number, Codec, ...)                                                     \
+  case DType::name:                                                                                \
+    return Codec::decode(bits);
+    TASKS_DTYPES(TASKS_DECODE)
+#undef TASKS_DECODE
   }
   return 0;
 }

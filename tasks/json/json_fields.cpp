@@ -36,17 +36,6 @@ void throw_bad_json(const std::string& path, std::string_view expected) {
   throw Error(fmt::format("{}: expected {}", path, expected));
 }
 
-Json text_json(const std::string& text) {
-  if (!find_invalid_utf8(text)) {
-    return text;
-  }
-  std::string hex;
-  for (const char byte : text) {
-    hex += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-  }
-  return {{"hex", hex}};
-}
-
 std::string text_of_json(const Json& json, const std::string& path) {
   if (json.is_object() && json.size() == 1 && json.contains("hex")) {
     return bytes_of_hex(json["hex"], path);
@@ -143,13 +132,9 @@ void FieldReader::end() const {
   }
 }
 
-Json JsonForm<double>::write(double number) {
-  return number_json(number);
-}
-
-Json JsonForm<std::map<std::string, std::int64_t>>::write(
-    const std::map<std::string, std::int64_t>& values) {
-  return values;
+void JsonForm<std::map<std::string, std::int64_t>>::append(
+    std::string& out, const std::map<std::string, std::int64_t>& values) {
+  append_tree(out, values);
 }
 
 void JsonForm<std::map<std::string, std::int64_t>>::read(

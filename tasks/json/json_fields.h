@@ -1,5 +1,8 @@
 #pragma once
 
+#include "base/fields.h"
+#include "tasks/json/json_text.h"
+
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -17,24 +20,10 @@
 
 #include <nlohmann/json.hpp>
 
-// JSON without loss for plain structs. A struct lists its fields once, for writing and reading:
-//
-//   WINNOW_JSON_FIELDS(Bounds, low, high)
-//
-// stands in the namespace of the struct: in the .cpp file that uses it, or in a header if several
-// files do. It does not compile if a field is missing.
+// JSON without loss for plain structs with a list of fields (base/fields.h).
 // Reading throws Error, with the path of the value, for a missing or unknown key and for a value of
 // another type or out of range. 64-bit numbers without a sign are decimal text, because many
 // readers of JSON lose the digits after 2^53. Text that is not UTF-8 becomes {"hex": "c3..."}.
-
-#define WINNOW_JSON_FIELD(name) io.field(#name, listed_struct.name);
-#define WINNOW_JSON_FIELDS(Type, ...)                                                              \
-  template <typename Io, typename Value>                                                           \
-  requires std::same_as<std::remove_const_t<Value>, Type>                                          \
-  void list_fields(Io& io, Value& listed_struct) {                                                 \
-    { [[maybe_unused]] auto& [__VA_ARGS__] = listed_struct; }                                      \
-    NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(WINNOW_JSON_FIELD, __VA_ARGS__))                      \
-  }
 
 namespace winnow::tasks {
 
@@ -49,20 +38,9 @@ struct EnumRange {
   int last = -1;
 };
 template <typename E> inline constexpr EnumRange kEnumRange{};
-template <typename E>
-concept HasName = requires(E value) {
-  to_string(value);
-};
-
-/// The JSON of a type that is no struct with a list of fields: write(value) and
-/// read(json, path, value).
-template <typename T> struct JsonForm;
-
-template <typename T> nlohmann::json write_json(const T& value);
 template <typename T> void read_json(const nlohmann::json& json, const std::string& path, T& value);
 
 [[noreturn]] void throw_bad_json(const std::string& path, std::string_view expected);
-nlohmann::json text_json(const std::string& text);
 std::string text_of_json(const nlohmann::json& json, const std::string& path);
 std::uint64_t digits_of_json(const nlohmann::json& json, const std::string& path);
 /// `any`: infinities and NaN are allowed.
@@ -71,6 +49,10 @@ double number_of_json(const nlohmann::json& json, const std::string& path, bool 
 bool may_be_any_number(std::string_view field);
 /// Throws Error unless `json` is a document of this schema and version. Removes both keys.
 void take_schema(nlohmann::json& json, std::string_view schema, int version);
+/// A tree of the text, for those who add to it or compare it.
+template <typename T> nlohmann::json write_json(const T& value) {
+  return nlohmann::json::parse(json_text(value));
+}
 /// With U+FFFD in the place of bytes that are not UTF-8, for documents that people read.
 nlohmann::json with_valid_text(nlohmann::json json);
 /// Throws Error if the text is no JSON.
@@ -95,17 +77,6 @@ T read_document(std::string_view text, std::string_view schema, int version,
   return value;
 }
 
-class FieldWriter {
-public:
-  template <typename T> void field(const char* name, const T& value) {
-    json_[name] = write_json(value);
-  }
-  nlohmann::json take() { return std::move(json_); }
-
-private:
-  nlohmann::json json_ = nlohmann::json::object();
-};
-
 class FieldReader {
 public:
   FieldReader(const nlohmann::json& json, std::string path);
@@ -129,58 +100,14 @@ private:
 
   const nlohmann::json& json_;
   std::string path_;
-  std::vector<std::string_view> read_; // literals of WINNOW_JSON_FIELDS
+  std::vector<std::string_view> read_; // literals of WINNOW_FIELDS
 };
-
-template <typename T> inline constexpr bool kIsOptional = false;
-template <typename T> inline constexpr bool kIsOptional<std::optional<T>> = true;
-template <typename T> inline constexpr bool kIsVector = false;
-template <typename T> inline constexpr bool kIsVector<std::vector<T>> = true;
-template <typename T> inline constexpr bool kIsArray = false;
-template <typename T, std::size_t N> inline constexpr bool kIsArray<std::array<T, N>> = true;
-template <typename T>
-concept HasJsonForm = requires(const T& value) {
-  JsonForm<T>::write(value);
-};
-
-template <typename T> nlohmann::json fields_json(const T& value) {
-  FieldWriter writer;
-  list_fields(writer, value);
-  return writer.take();
-}
 
 template <typename T>
 void read_fields(const nlohmann::json& json, const std::string& path, T& value) {
   FieldReader reader(json, path);
   list_fields(reader, value);
   reader.end();
-}
-
-template <typename T> nlohmann::json write_json(const T& value) {
-  using nlohmann::json;
-  if constexpr (HasJsonForm<T>) {
-    return JsonForm<T>::write(value);
-  } else if constexpr (std::is_enum_v<T>) {
-    if constexpr (HasName<T>) {
-      return std::string(to_string(value));
-    } else {
-      return static_cast<int>(value);
-    }
-  } else if constexpr (std::is_same_v<T, std::uint64_t>) {
-    return std::to_string(value);
-  } else if constexpr (std::is_arithmetic_v<T>) {
-    return value;
-  } else if constexpr (kIsOptional<T>) {
-    return value ? write_json(*value) : json();
-  } else if constexpr (kIsVector<T> || kIsArray<T>) {
-    json list = json::array();
-    for (const auto& element : value) {
-      list.push_back(write_json(element));
-    }
-    return list;
-  } else {
-    return fields_json(value);
-  }
 }
 
 template <typename T> nlohmann::json readable_json(const T& value) {
@@ -276,21 +203,23 @@ void read_json(const nlohmann::json& json, const std::string& path, T& value) {
 }
 
 template <> struct JsonForm<std::string> {
-  static nlohmann::json write(const std::string& text) { return text_json(text); }
+  static void append(std::string& out, const std::string& text) { append_text(out, text); }
   static void read(const nlohmann::json& json, const std::string& path, std::string& text) {
     text = text_of_json(json, path);
   }
 };
 
 template <> struct JsonForm<double> {
-  static nlohmann::json write(double number);
+  static void append(std::string& out, double number) { append_number(out, number); }
   static void read(const nlohmann::json& json, const std::string& path, double& number) {
     number = number_of_json(json, path, false);
   }
 };
 
 template <> struct JsonForm<std::chrono::milliseconds> {
-  static nlohmann::json write(std::chrono::milliseconds duration) { return duration.count(); }
+  static void append(std::string& out, std::chrono::milliseconds duration) {
+    append_number(out, std::int64_t{duration.count()});
+  }
   static void read(const nlohmann::json& json, const std::string& path,
                    std::chrono::milliseconds& duration) {
     std::int64_t count = 0;
@@ -300,8 +229,8 @@ template <> struct JsonForm<std::chrono::milliseconds> {
 };
 
 template <> struct JsonForm<std::filesystem::path> {
-  static nlohmann::json write(const std::filesystem::path& file) {
-    return text_json(file.string());
+  static void append(std::string& out, const std::filesystem::path& file) {
+    append_text(out, file.string());
   }
   static void read(const nlohmann::json& json, const std::string& path,
                    std::filesystem::path& file) {
@@ -311,12 +240,10 @@ template <> struct JsonForm<std::filesystem::path> {
 
 /// {"type": index of the alternative, "value": ...}
 template <typename... T> struct JsonForm<std::variant<T...>> {
-  static nlohmann::json write(const std::variant<T...>& value) {
-    return std::visit(
-        [&](const auto& held) -> nlohmann::json {
-          return {{"type", value.index()}, {"value", write_json(held)}};
-        },
-        value);
+  static void append(std::string& out, const std::variant<T...>& value) {
+    out.append("{\"type\":").append(std::to_string(value.index())).append(",\"value\":");
+    std::visit([&out](const auto& held) { append_json(out, held); }, value);
+    out += '}';
   }
   static void read(const nlohmann::json& json, const std::string& path, std::variant<T...>& value) {
     if (!json.is_object() || json.size() != 2 || !json.contains("type") ||
@@ -336,7 +263,7 @@ template <typename... T> struct JsonForm<std::variant<T...>> {
 
 /// A choice of parameters.
 template <> struct JsonForm<std::map<std::string, std::int64_t>> {
-  static nlohmann::json write(const std::map<std::string, std::int64_t>& values);
+  static void append(std::string& out, const std::map<std::string, std::int64_t>& values);
   static void read(const nlohmann::json& json, const std::string& path,
                    std::map<std::string, std::int64_t>& values);
 };

@@ -1,11 +1,16 @@
 #include "tasks/json/json_text.h"
 
 #include "base/json_dump.h"
+#include "base/text.h"
 #include "tasks/json/json_number.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace winnow::tasks {
 namespace {
@@ -17,6 +22,18 @@ bool needs_no_escape(char byte) {
 template <typename Number> std::string_view digits_of(Number number, std::array<char, 32>& buffer) {
   const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr;
   return {buffer.data(), static_cast<std::size_t>(end - buffer.data())};
+}
+
+/// Bytes that are not UTF-8 stand as {"hex": "c3..."}.
+nlohmann::json text_json(const std::string& text) {
+  if (!find_invalid_utf8(text)) {
+    return text;
+  }
+  std::string hex;
+  for (const char byte : text) {
+    hex += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  }
+  return {{"hex", hex}};
 }
 
 } // namespace

@@ -1,11 +1,38 @@
 #pragma once
 
-#include "tasks/json/json_fields.h"
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
 
-// The text of write_json(), written without a tree of values: a message with a plan has hundreds
-// of values. The keys stand in the order of the fields.
+#include <nlohmann/json_fwd.hpp>
+
+// Writes the JSON of json_fields.h, without a tree of values: a message with a plan has hundreds of
+// values. The keys stand in the order of the fields.
 
 namespace winnow::tasks {
+
+/// The JSON of a type that is no struct with a list of fields: append(out, value) and
+/// read(json, path, value).
+template <typename T> struct JsonForm;
+template <typename T>
+concept HasJsonForm = requires(std::string& out, const T& value) {
+  JsonForm<T>::append(out, value);
+};
+template <typename E>
+concept HasName = requires(E value) {
+  to_string(value);
+};
+
+template <typename T> inline constexpr bool kIsOptional = false;
+template <typename T> inline constexpr bool kIsOptional<std::optional<T>> = true;
+template <typename T> inline constexpr bool kIsVector = false;
+template <typename T> inline constexpr bool kIsVector<std::vector<T>> = true;
+template <typename T> inline constexpr bool kIsArray = false;
+template <typename T, std::size_t N> inline constexpr bool kIsArray<std::array<T, N>> = true;
 
 template <typename T> void append_json(std::string& out, const T& value);
 
@@ -14,12 +41,6 @@ void append_tree(std::string& out, const nlohmann::json& json);
 void append_text(std::string& out, const std::string& text);
 void append_number(std::string& out, double number);
 void append_number(std::string& out, std::int64_t number);
-
-/// A JsonForm that also writes text itself. The other forms write a small tree.
-template <typename T>
-concept HasTextForm = requires(std::string& out, const T& value) {
-  JsonForm<T>::append(out, value);
-};
 
 class FieldTextWriter {
 public:
@@ -54,30 +75,9 @@ template <typename List> void append_list(std::string& out, const List& list) {
   out += ']';
 }
 
-template <typename T> inline constexpr bool kIsVariant = false;
-template <typename... T> inline constexpr bool kIsVariant<std::variant<T...>> = true;
-
-template <typename T> void append_variant(std::string& out, const T& value) {
-  out += "{\"type\":";
-  append_number(out, static_cast<std::int64_t>(value.index()));
-  out += ",\"value\":";
-  std::visit([&out](const auto& held) { append_json(out, held); }, value);
-  out += '}';
-}
-
 template <typename T> void append_json(std::string& out, const T& value) {
-  if constexpr (HasTextForm<T>) {
+  if constexpr (HasJsonForm<T>) {
     JsonForm<T>::append(out, value);
-  } else if constexpr (std::is_same_v<T, std::string>) {
-    append_text(out, value);
-  } else if constexpr (std::is_same_v<T, std::filesystem::path>) {
-    append_text(out, value.string());
-  } else if constexpr (std::is_same_v<T, double>) {
-    append_number(out, value);
-  } else if constexpr (kIsVariant<T>) {
-    append_variant(out, value);
-  } else if constexpr (HasJsonForm<T>) {
-    append_tree(out, JsonForm<T>::write(value));
   } else if constexpr (std::is_enum_v<T>) {
     if constexpr (HasName<T>) {
       append_text(out, std::string(to_string(value)));

@@ -1,4 +1,4 @@
-#include "tasks/json/json_text.h"
+#include "tasks/json/json_fields.h"
 
 #include <cmath>
 #include <limits>
@@ -12,7 +12,7 @@ struct Part {
   std::string name;
   std::optional<double> share;
 };
-WINNOW_JSON_FIELDS(Part, name, share)
+WINNOW_FIELDS(Part, name, share)
 
 struct Message {
   std::vector<Part> parts;
@@ -25,7 +25,7 @@ struct Message {
   bool repeat = false;
   double factor = 0;
 };
-WINNOW_JSON_FIELDS(Message, parts, either, pair, seed, file, budget, parameters, repeat, factor)
+WINNOW_FIELDS(Message, parts, either, pair, seed, file, budget, parameters, repeat, factor)
 
 Message message() {
   return {{{"x", 0.1}, {"quote \" and \\ and \n and \x01", std::nullopt}, {"\xc3\xa4", -0.0}},

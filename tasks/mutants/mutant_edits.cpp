@@ -30,7 +30,7 @@ std::byte pattern_byte(std::uint64_t pattern, std::size_t offset) {
 /// The sum of the elements that are not left out. Blocks of a fixed size make the sum the same on
 /// every number of cores.
 double sum_of_kept(const HostTensor& tensor) {
-  constexpr std::uint64_t kBlock = 256; // elements; a block fits into the L1 cache
+  constexpr std::uint64_t kBlock = kElementsAtOnce;
   constexpr std::uint64_t kStride = kLeftOutStride;
   static_assert(kBlock <= kStride);
   const auto count = static_cast<std::uint64_t>(tensor.count());

@@ -45,8 +45,7 @@ bool is_too_coarse(MutantKind kind, const Task& task, const TensorSpec& tensor) 
          epsilon_of(kind) > epsilon(tensor.dtype);
 }
 
-constexpr std::size_t kRoundedAtOnce = 256; // elements; a block fits into the L1 cache
-using BlockBytes = std::array<std::byte, kRoundedAtOnce * sizeof(double)>;
+using BlockBytes = std::array<std::byte, kElementsAtOnce * sizeof(double)>;
 
 void round_block(MutantKind kind, DType type, const std::byte* elements, std::size_t count,
                  BlockBytes& rounded) {
@@ -56,7 +55,7 @@ void round_block(MutantKind kind, DType type, const std::byte* elements, std::si
     convert_elements(dtype_of(kind), coarse.data(), type, rounded.data(), count);
     return;
   }
-  std::array<double, kRoundedAtOnce> values; // NOLINT(*-member-init): convert_elements() fills it
+  std::array<double, kElementsAtOnce> values; // NOLINT(*-member-init): convert_elements() fills it
   auto* const bytes = reinterpret_cast<std::byte*>(values.data());
   convert_elements(type, elements, DType::F64, bytes, count);
   std::transform(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count),
@@ -68,9 +67,9 @@ void round_block(MutantKind kind, DType type, const std::byte* elements, std::si
 bool round_elements(MutantKind kind, DType type, std::byte* elements, std::size_t count) {
   bool changed = false;
   BlockBytes rounded; // NOLINT(*-member-init): round_block() fills it
-  for (std::size_t done = 0; done < count; done += kRoundedAtOnce) {
+  for (std::size_t done = 0; done < count; done += kElementsAtOnce) {
     std::byte* const block = elements + done * size_bytes(type);
-    const std::size_t share = std::min(kRoundedAtOnce, count - done);
+    const std::size_t share = std::min(kElementsAtOnce, count - done);
     round_block(kind, type, block, share, rounded);
     changed = changed || std::memcmp(block, rounded.data(), share * size_bytes(type)) != 0;
     std::memcpy(block, rounded.data(), share * size_bytes(type));

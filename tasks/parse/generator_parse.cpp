@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "tasks/expression/toml_expression.h"
 #include "tasks/task/csr_pattern.h"
+#include "tasks/task/generator_text.h"
 
 #include <cmath>
 #include <optional>
@@ -16,57 +17,10 @@ namespace {
 
 using GeneratorKind = GeneratorSpec::Kind;
 
-constexpr NumberRange kMean{-1, 1};
-constexpr NumberRange kStd{0.5, 2};
-
-/// A parameter in task.toml. One without a fallback is required.
-struct ParameterKey {
-  std::string_view name;
-  std::optional<NumberRange> fallback;
-};
-
-/// The keys of a generator kind in task.toml; those without a name do not exist.
-struct KindKeys {
-  std::string_view name;
-  GeneratorKind kind;
-  ParameterKey a = {"", 0.0}, b = {"", 0.0}, c = {"", 0.0};
-};
-
-const std::vector<KindKeys>& kinds() {
-  using Range = NumberRange;
-  constexpr Range kShare{0x1p-10, 0.25};
-  static const std::vector<KindKeys> all{
-      {"normal", GeneratorKind::Normal, {"mean", kMean}, {"std", kStd}, {"shift", 0.0}},
-      {"uniform", GeneratorKind::Uniform, {"low", Range(-2, -0.5)}, {"high", Range(0.5, 2)}},
-      {"heavy_tail",
-       GeneratorKind::HeavyTail,
-       {"tail", Range(30, 300)},
-       {"scale", kStd},
-       {"factor", 0.0}},
-      {"small_integers", GeneratorKind::SmallIntegers, {"low", -4.0}, {"high", 4.0}},
-      {"index", GeneratorKind::Index, {"limit", {}}, {"skew", 0.0}},
-      {"constant", GeneratorKind::Constant, {"value", {}}},
-      {"log_uniform",
-       GeneratorKind::LogUniform,
-       {"low", Range(0x1p-24, 0x1p-16)},
-       {"high", Range(0x1p16, 0x1p24)}},
-      {"sparse", GeneratorKind::Sparse, {"density", kShare}, {"std", kStd}},
-      {"ties", GeneratorKind::Ties, {"values", Range(2, 20)}, {"step", kStd}, {"offset", kMean}},
-      {"permutation", GeneratorKind::Permutation, {"length", {}}},
-      {"one_hot", GeneratorKind::OneHot, {"length", {}}},
-      {"denormal", GeneratorKind::Denormal},
-      {"special", GeneratorKind::Special, {"share", kShare}, {"nan", 0.0}},
-      {"reference", GeneratorKind::Reference},
-      {"csr_rows", GeneratorKind::CsrRows, {"nonzeros", {}}, {"skew", Range(0, 0.9)}},
-      {"csr_columns", GeneratorKind::CsrColumns},
-  };
-  return all;
-}
-
-const KindKeys& kind_of(const TomlReader& table) {
+const GeneratorRow& kind_of(const TomlReader& table) {
   const std::string name = table.string("kind");
   std::vector<std::string> names;
-  for (const KindKeys& known : kinds()) {
+  for (const GeneratorRow& known : generator_rows()) {
     if (known.name == name) {
       return known;
     }
@@ -118,20 +72,6 @@ void take_octaves(const TomlReader& table, GeneratorSpec& spec) {
   }
   spec.a = {double(std::ilogb(spec.a.low)), double(std::ilogb(spec.a.high))};
   spec.b = {double(std::ilogb(spec.b.low)), double(std::ilogb(spec.b.high))};
-}
-
-double smallest_normal(DType dtype) {
-  switch (dtype) {
-  case DType::F64:
-    return 0x1p-1022;
-  case DType::F16:
-  case DType::F8E5M2:
-    return 0x1p-14;
-  case DType::F8E4M3:
-    return 0x1p-6;
-  default: // f32, bf16
-    return 0x1p-126;
-  }
 }
 
 void check_share(const TomlReader& table, std::string_view key, const NumberRange& share) {
@@ -216,21 +156,20 @@ void check_generator(const TomlReader& table, const TensorSpec& tensor, Generato
   }
 }
 
-double end_of_range(const TomlReader& table, std::string_view key, const JsonValue& item) {
+double end_of_range(const TomlReader& table, std::string_view key, const TomlReader& item) {
   constexpr double kMost = 1e300; // so that no difference of two ends is infinite
-  if ((item.kind != JsonValue::Kind::Integer && item.kind != JsonValue::Kind::Real) ||
-      !(std::abs(item.real) <= kMost)) {
-    table.fail_at(item.at, fmt::format("an end of '{}' is no number", table.full_name(key)),
-                  "a number");
+  const auto end = item.as_number();
+  if (!end || !(std::abs(*end) <= kMost)) {
+    item.fail({}, fmt::format("an end of '{}' is no number", table.full_name(key)), "a number");
   }
-  return item.real;
+  return *end;
 }
 
 NumberRange read_range(const TomlReader& table, std::string_view key) {
-  if (table.value(key, "a number or a range").kind != JsonValue::Kind::Array) {
+  if (!table.value(key, "a number or a range").is_list()) {
     return table.number(key);
   }
-  const std::vector<JsonValue>& ends = table.list(key, "two numbers");
+  const std::vector<TomlReader> ends = table.list(key, "two numbers");
   const bool is_pair = ends.size() == 2;
   const NumberRange range =
       is_pair ? NumberRange(end_of_range(table, key, ends[0]), end_of_range(table, key, ends[1]))
@@ -243,16 +182,17 @@ NumberRange read_range(const TomlReader& table, std::string_view key) {
 }
 
 // The value of a key; for a boolean key, true is 1.
-NumberRange value_of(const TomlReader& table, const KindKeys& known, const ParameterKey& key,
-                     std::vector<std::string>& keys) {
-  if (key.name.empty()) {
-    return *key.fallback;
+NumberRange value_of(const TomlReader& table, const GeneratorRow& known,
+                     const GeneratorParameter& parameter, std::vector<std::string>& keys) {
+  if (parameter.key.empty()) {
+    return *parameter.fallback;
   }
-  keys.emplace_back(key.name);
-  if (known.kind == GeneratorKind::Special && key.name == "nan") {
-    return table.boolean_or(key.name, false) ? 1.0 : 0.0;
+  keys.emplace_back(parameter.key);
+  if (known.kind == GeneratorKind::Special && parameter.key == "nan") {
+    return table.boolean_or(parameter.key, false) ? 1.0 : 0.0;
   }
-  return key.fallback && !table.has(key.name) ? *key.fallback : read_range(table, key.name);
+  return parameter.fallback && !table.has(parameter.key) ? *parameter.fallback
+                                                         : read_range(table, parameter.key);
 }
 
 bool can_vary(GeneratorKind kind) {
@@ -263,7 +203,8 @@ bool can_vary(GeneratorKind kind) {
 } // namespace
 
 GeneratorSpec default_generator() {
-  return {GeneratorKind::Normal, kMean, kStd};
+  const GeneratorRow& normal = row_of(GeneratorKind::Normal);
+  return {normal.kind, *normal.a.fallback, *normal.b.fallback};
 }
 
 bool is_fixed(const TensorSpec& tensor) {
@@ -278,12 +219,12 @@ bool is_fixed(const TensorSpec& tensor) {
 }
 
 void parse_generator(const TomlReader& table, TensorSpec& tensor) {
-  const KindKeys& known = kind_of(table);
+  const GeneratorRow& known = kind_of(table);
   std::vector<std::string> keys{"kind"};
   GeneratorSpec spec{known.kind};
   if (has_extent(known.kind)) {
-    keys.emplace_back(known.a.name);
-    tensor.generator_extent = read_expression(table, known.a.name);
+    keys.emplace_back(known.a.key);
+    tensor.generator_extent = read_expression(table, known.a.key);
   } else {
     spec.a = value_of(table, known, known.a, keys);
   }

@@ -125,7 +125,7 @@ private:
 
   void parse_axes() {
     const TomlReader axes = root_.table("axes");
-    for (const std::string& name : axes.keys()) {
+    for (const auto& [name, at, description] : axes.members()) {
       declare(axes, name);
       task_.axes.push_back({name, axes.string(name)});
     }
@@ -136,7 +136,7 @@ private:
 
   void parse_tensors() {
     const TomlReader tensors = root_.table("tensors");
-    for (const std::string& name : tensors.keys()) {
+    for (const auto& [name, at, tensor] : tensors.members()) {
       declare(tensors, name);
       task_.tensors.push_back(parse_tensor(tensors.table(name), name));
     }
@@ -226,7 +226,7 @@ private:
     if (!scalars) {
       return;
     }
-    for (const std::string& name : scalars->keys()) {
+    for (const auto& [name, at, scalar] : scalars->members()) {
       declare(*scalars, name);
       task_.scalars.push_back(parse_scalar(scalars->table(name), name));
     }

@@ -46,7 +46,7 @@ std::map<std::string, Precision> parse_allowed(const TomlReader& table, const To
                                                const std::vector<std::string>& intermediates) {
   std::map<std::string, Precision> allowed;
   const auto allows = table.optional_table("allows");
-  for (const std::string& name : allows ? allows->keys() : std::vector<std::string>{}) {
+  for (const auto& [name, at, value] : allows ? allows->members() : std::vector<TomlMember>()) {
     if (std::find(intermediates.begin(), intermediates.end(), name) == intermediates.end()) {
       allows->fail_unknown(name, "intermediate of reference.cu", name, intermediates);
     }
@@ -84,7 +84,7 @@ Tolerance parse_tolerance(const TomlReader& table, const Task& task,
   }
   tolerance.multiple = read_expression(table, "multiple");
   tolerance.norm_multiple = norm_multiple(table, tolerance.multiple);
-  tolerance.absolute = table.number_or("absolute", 0);
+  tolerance.absolute = table.has("absolute") ? table.number("absolute") : 0;
   tolerance.nan_allowed = table.boolean_or("nan", false);
   if (tolerance.absolute < 0) {
     table.fail("absolute", "a negative tolerance", "0 or more");

@@ -54,11 +54,7 @@ private:
 
   std::vector<Parameter> parameters(const JsonValue& plan) {
     std::vector<Parameter> result;
-    const JsonValue* json = plan.find("params");
-    if (json == nullptr || !reader_.is(*json, Kind::Object, "\"params\"")) {
-      return result;
-    }
-    for (const JsonMember& member : json->members) {
+    for (const JsonMember& member : reader_.members(plan, "params")) {
       reader_.declare(member.key, member.at, "parameter");
       result.push_back(parameter(member));
     }
@@ -100,11 +96,7 @@ private:
 
   std::vector<ScratchBuffer> scratch(const JsonValue& plan) {
     std::vector<ScratchBuffer> result;
-    const JsonValue* json = plan.find("scratch");
-    if (json == nullptr || !reader_.is(*json, Kind::Object, "\"scratch\"")) {
-      return result;
-    }
-    for (const JsonMember& member : json->members) {
+    for (const JsonMember& member : reader_.members(plan, "scratch")) {
       reader_.declare(member.key, member.at, "scratch buffer");
       const std::string where = fmt::format("scratch '{}'", member.key);
       if (reader_.is(member.value, Kind::Object, where)) {

@@ -148,37 +148,12 @@ private:
     if (!reader_.is(json, Kind::Object, where)) {
       return result;
     }
-    const JsonValue* pick = json.find("pick");
-    if (pick == nullptr) {
-      reader_.check_keys(json, where, {"tensor", "at"});
-      if (const JsonValue* tensor = reader_.required(json, "tensor", where)) {
-        result.pick.push_back(reader_.buffer_name(*tensor));
-      }
-    } else {
-      reader_.check_keys(json, where, {"pick", "by", "at"});
-      add_pick(*pick, result);
-      if (const JsonValue* by = reader_.required(json, "by", "a \"pick\"")) {
-        result.by = reader_.expression(*by, "\"by\"");
-      }
-    }
-    result.offset = reader_.optional_expression(json, "at");
+    using Keys = std::vector<std::string>;
+    reader_.check_keys(json, where,
+                       json.find("pick") == nullptr ? Keys{"tensor", "at"}
+                                                    : Keys{"pick", "by", "at"});
+    reader_.read_buffer(json, where, true, result);
     return result;
-  }
-
-  void add_pick(const JsonValue& pick, BufferReference& result) {
-    if (!reader_.is(pick, Kind::Array, "\"pick\"")) {
-      return;
-    }
-    if (pick.items.empty()) {
-      reader_.fail(pick.at, "\"pick\" is empty", "at least one tensor, scratch buffer or null");
-    }
-    for (const JsonValue& item : pick.items) {
-      if (item.kind == Kind::Null) {
-        result.pick.emplace_back(std::nullopt);
-      } else {
-        result.pick.emplace_back(reader_.buffer_name(item));
-      }
-    }
   }
 
   Fill fill(const JsonValue& json) {
@@ -304,11 +279,7 @@ std::vector<Launch> parse_launches(PlanReader& reader, const JsonValue& json,
 
 std::vector<LetBinding> parse_let(PlanReader& reader, const JsonValue& owner) {
   std::vector<LetBinding> result;
-  const JsonValue* json = owner.find("let");
-  if (json == nullptr || !reader.is(*json, Kind::Object, "\"let\"")) {
-    return result;
-  }
-  for (const JsonMember& member : json->members) {
+  for (const JsonMember& member : reader.members(owner, "let")) {
     reader.declare(member.key, member.at, "let binding");
     result.push_back(let_binding(reader, member));
   }

@@ -43,9 +43,13 @@ public:
     reader_.check_keys(json, where,
                        {"tensor", "pick", "by", "at", "dtype", "extents", "strides", "box",
                         "element_strides", "swizzle", "interleave", "l2_promotion", "fill"});
-    map.buffer.at = json.at;
-    read_buffer(json, where, map.buffer);
-    map.buffer.offset = reader_.optional_expression(json, "at");
+    const JsonValue* tensor = json.find("tensor");
+    const JsonValue* pick = json.find("pick");
+    map.buffer.at = pick != nullptr ? pick->at : tensor != nullptr ? tensor->at : json.at;
+    if (pick != nullptr && tensor != nullptr) {
+      reader_.fail(pick->at, where + " has both \"tensor\" and \"pick\"", "one of them");
+    }
+    reader_.read_buffer(json, where, false, map.buffer);
     if (const JsonValue* dtype = json.find("dtype")) {
       map.dtype = reader_.dtype(*dtype);
     }
@@ -56,33 +60,6 @@ public:
   }
 
 private:
-  void read_buffer(const JsonValue& json, const std::string& where, BufferReference& buffer) {
-    const JsonValue* pick = json.find("pick");
-    if (pick == nullptr) {
-      if (const JsonValue* tensor = reader_.required(json, "tensor", where)) {
-        buffer.at = tensor->at;
-        buffer.pick.push_back(reader_.buffer_name(*tensor));
-      }
-      return;
-    }
-    buffer.at = pick->at;
-    if (!reader_.is(*pick, Kind::Array, "\"pick\"")) {
-      return;
-    }
-    for (const JsonValue& item : pick->items) {
-      buffer.pick.push_back(reader_.buffer_name(item));
-    }
-    if (buffer.pick.empty() || json.find("tensor") != nullptr) {
-      reader_.fail(pick->at,
-                   buffer.pick.empty() ? "\"pick\" is empty"
-                                       : where + " has both \"tensor\" and \"pick\"",
-                   "one \"tensor\", or a \"pick\" of at least one");
-    }
-    if (const JsonValue* by = reader_.required(json, "by", "a \"pick\"")) {
-      buffer.by = reader_.expression(*by, "\"by\"");
-    }
-  }
-
   void read_lists(const JsonValue& json, const std::string& where, TensorMap& map) {
     if (const JsonValue* extents = reader_.required(json, "extents", where)) {
       map.extents = reader_.extents(*extents, "extents", kMaxRank);
@@ -137,11 +114,7 @@ private:
 
 std::vector<TensorMap> parse_tensor_maps(PlanReader& reader, const JsonValue& plan) {
   std::vector<TensorMap> result;
-  const JsonValue* json = plan.find("tensor_maps");
-  if (json == nullptr || !reader.is(*json, Kind::Object, "\"tensor_maps\"")) {
-    return result;
-  }
-  for (const JsonMember& member : json->members) {
+  for (const JsonMember& member : reader.members(plan, "tensor_maps")) {
     reader.declare(member.key, member.at, "tensor map");
     result.push_back(TensorMapParser(reader).parse(member));
   }

@@ -59,6 +59,13 @@ void PlanReader::check_keys(const JsonValue& json, const std::string& where,
   }
 }
 
+const std::vector<JsonMember>& PlanReader::members(const JsonValue& owner, std::string_view key) {
+  static const std::vector<JsonMember> none;
+  const JsonValue* json = owner.find(key);
+  const bool has_members = json != nullptr && is(*json, Kind::Object, fmt::format("\"{}\"", key));
+  return has_members ? json->members : none;
+}
+
 const JsonValue* PlanReader::required(const JsonValue& json, std::string_view key,
                                       const std::string& where) {
   const JsonValue* found = json.find(key);
@@ -189,6 +196,28 @@ std::string PlanReader::buffer_name(const JsonValue& json) {
          "the name of a tensor or scratch buffer ({\"tensor\": ..., \"at\": ...} for a part)");
   }
   return json.text;
+}
+
+void PlanReader::read_buffer(const JsonValue& json, const std::string& where, bool may_be_null,
+                             BufferReference& buffer) {
+  buffer.offset = optional_expression(json, "at");
+  const JsonValue* pick = json.find("pick");
+  if (pick == nullptr) {
+    if (const JsonValue* tensor = required(json, "tensor", where)) {
+      buffer.pick.push_back(buffer_name(*tensor));
+    }
+    return;
+  }
+  if (is(*pick, Kind::Array, "\"pick\"") && pick->items.empty()) {
+    fail(pick->at, "\"pick\" is empty", "at least one tensor or scratch buffer");
+  }
+  for (const JsonValue& item : pick->items) {
+    const bool is_null = may_be_null && item.kind == Kind::Null;
+    buffer.pick.push_back(is_null ? std::nullopt : std::optional(buffer_name(item)));
+  }
+  if (const JsonValue* by = required(json, "by", "a \"pick\"")) {
+    buffer.by = expression(*by, "\"by\"");
+  }
 }
 
 } // namespace winnow::tasks

@@ -29,6 +29,8 @@ public:
   bool is(const JsonValue& json, JsonValue::Kind kind, const std::string& what);
   void check_keys(const JsonValue& json, const std::string& where,
                   const std::vector<std::string>& known);
+  /// Those of the object that `owner` has under `key`; none if it has no such key.
+  const std::vector<JsonMember>& members(const JsonValue& owner, std::string_view key);
   const JsonValue* required(const JsonValue& json, std::string_view key, const std::string& where);
 
   /// Reports a mistake if the name is already declared.
@@ -59,6 +61,10 @@ public:
   DType dtype(const JsonValue& json);
   double fill_value(const JsonValue& json);
   std::string buffer_name(const JsonValue& json);
+  /// What "tensor", or "pick" and "by", and "at" of an object say. `may_be_null`: an item of
+  /// "pick".
+  void read_buffer(const JsonValue& json, const std::string& where, bool may_be_null,
+                   BufferReference& buffer);
 
 private:
   Expression parsed(const JsonValue& json, Allowed allowed);

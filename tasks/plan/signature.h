@@ -1,5 +1,7 @@
 #pragma once
 
+#include "base/fields.h"
+
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -29,6 +31,8 @@ struct KernelResources {
   int stack_bytes = 0;         ///< per thread, spills included
   int static_shared_bytes = 0; ///< per block
 };
+WINNOW_FIELDS(KernelResources, kernel, registers, spill_store_bytes, spill_load_bytes, stack_bytes,
+              static_shared_bytes)
 
 struct KernelSignature {
   std::string kernel; ///< instantiated, as the plan names it: "row_softmax<128, 4>"

@@ -5,7 +5,6 @@
 #include "tasks/source/tokens.h"
 
 #include <algorithm>
-#include <cfloat>
 #include <functional>
 
 #include <fmt/format.h>
@@ -102,26 +101,6 @@ std::vector<Precision> next_coarser(Precision precision) {
     return {F8E5M2};
   default:
     return {};
-  }
-}
-
-FloatFormat format_of(Precision precision) {
-  using enum Precision;
-  switch (precision) {
-  case F32:
-    return {23, -126, FLT_MAX};
-  case TF32:
-    return {10, -126, (2 - 0x1p-10) * 0x1p127};
-  case F16:
-    return {10, -14, 65504};
-  case BF16:
-    return {7, -126, (2 - 0x1p-7) * 0x1p127};
-  case F8E4M3:
-    return {3, -6, 448};
-  case F8E5M2:
-    return {2, -14, 57344};
-  default:
-    throw Error(fmt::format("nothing is rounded to {}", to_string(precision)));
   }
 }
 

@@ -41,15 +41,6 @@ std::vector<Narrowing> narrowings_of(const Task& task);
 /// is finer (more mantissa or more range).
 std::vector<Precision> next_coarser(Precision precision);
 
-/// A float format, for rounding to it.
-struct FloatFormat {
-  int mantissa_bits = 0;
-  int least_exponent = 0; ///< of normal numbers
-  double largest = 0;
-};
-/// Throws Error for `int` and `f64`.
-FloatFormat format_of(Precision precision);
-
 /// Device code without its marks: each expression stands in parentheses, in its old place.
 std::string without_marks(std::string_view source, const std::vector<NarrowMark>& marks);
 /// The text of reference.cu without its marks.

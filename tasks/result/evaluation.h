@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/fields.h"
 #include "tasks/plan/plan.h"
 #include "tasks/plan/signature.h"
 #include "tasks/result/finding.h"
@@ -28,6 +29,8 @@ struct Mismatch {
   double worst_ratio = 0; ///< largest difference / limit over all elements
   std::string pattern;    ///< "only the last column tile", "every row from 96", "all NaN", ...
 };
+WINNOW_FIELDS(Mismatch, tensor, wrong, total, first_index, first_position, got, expected, limit,
+              worst_ratio, pattern)
 
 /// A library baseline of the task at one shape, timed in turns with the candidate.
 struct LibraryTiming {
@@ -39,6 +42,7 @@ struct LibraryTiming {
   std::string error;          ///< why there is no timing, or where the result is wrong; else empty
   bool is_fresh = true;       ///< false: measured with an earlier candidate of the session
 };
+WINNOW_FIELDS(LibraryTiming, name, samples_ns, median_ns, max_error_ratio, agrees, error, is_fresh)
 
 /// An interval that holds a number; 0 and 0: not known.
 struct Bounds {
@@ -46,6 +50,7 @@ struct Bounds {
   double high = 0;
   bool known() const { return high > 0; }
 };
+WINNOW_FIELDS(Bounds, low, high)
 
 /// How the device took the samples of a case. A field is empty or 0 if the device does not report
 /// it.
@@ -63,6 +68,8 @@ struct TimingConditions {
   double drift = 0; ///< relative change from first to last if significant, else 0; positive: slower
   bool bimodal = false; ///< two groups of samples, for instance from two clock states
 };
+WINNOW_FIELDS(TimingConditions, warm_ups, discarded, stopped_by, median_clock_mhz, memory_clock_mhz,
+              temperature_c, power_w, throttle_reasons, outliers, drift, bimodal)
 
 /// The result of one shape with one seed in one stage.
 struct CaseResult {
@@ -92,6 +99,10 @@ struct CaseResult {
   std::vector<LibraryTiming> libraries; ///< timing stages on GPUs with library baselines
   double prepare_ns = 0;                ///< time of one run of the plan's `prepare` steps; 0: none
 };
+WINNOW_FIELDS(CaseResult, stage, shape_id, set, shape, seed, verdict, detail, mismatch,
+              max_error_ratio, samples_ns, baseline_samples_ns, incumbent_samples_ns,
+              warm_samples_ns, median_ns, baseline_median_ns, median_bounds_ns, speedup,
+              speedup_bounds, conditions, libraries, prepare_ns)
 
 /// A race: the candidate and the best kernel of its archive (the incumbent) run in turns.
 struct RaceResult {
@@ -105,12 +116,14 @@ struct RaceResult {
   Bounds bounds;  ///< holds the true ratio with 99 % probability, whenever the race stops
   int blocks = 0; ///< blocks of four launches in the order ABBA
 };
+WINNOW_FIELDS(RaceResult, rival, verdict, ratio, bounds, blocks)
 
 /// The incumbent of an evaluation was not what it was in its own evaluation, so there is no race.
 struct Suspension {
   std::string kernel; ///< digest of the incumbent's file and parameters
   std::string why;    ///< "a timed launch was wrong: ...", "it faults alone, too: ..."
 };
+WINNOW_FIELDS(Suspension, kernel, why)
 
 /// One compiled variant of a candidate.
 struct BuildRecord {
@@ -129,6 +142,8 @@ struct BuildRecord {
   double compiler_ms = 0; ///< time in the compiler library; 0: not known
   double load_ms = 0;     ///< time to load the compiler library; 0: not known
 };
+WINNOW_FIELDS(BuildRecord, digest, compiler, from_cache, seconds, log, architecture,
+              machine_code_digest, kernels, findings, features, compiler_ms, load_ms)
 
 /// The result of one variant of a candidate on one device.
 struct Evaluation {
@@ -168,6 +183,10 @@ struct Evaluation {
   std::string started_at; ///< ISO-8601 UTC
   double seconds = 0;
 };
+WINNOW_FIELDS(Evaluation, verdict, stage, detail, notes, parameters, build, cases, speedup,
+              speedup_bounds, score_ns, hidden_speedup, hidden_race_ratio, promoted, race,
+              suspended, profile, device, device_name, device_uuid, driver, worker, isolation,
+              evaluator_version, seed, unranked, started_at, seconds)
 
 // For the store and for documents. from_json throws Error or nlohmann exceptions.
 void to_json(nlohmann::json& json, const Mismatch& mismatch);

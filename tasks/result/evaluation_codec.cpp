@@ -2,13 +2,8 @@
 
 namespace winnow::tasks {
 
-WINNOW_JSON_FIELDS(Evaluation, verdict, stage, detail, notes, parameters, build, cases, speedup,
-                   speedup_bounds, score_ns, hidden_speedup, hidden_race_ratio, promoted, race,
-                   suspended, profile, device, device_name, device_uuid, driver, worker, isolation,
-                   evaluator_version, seed, unranked, started_at, seconds)
-
-nlohmann::json JsonForm<Evaluation>::write(const Evaluation& evaluation) {
-  return fields_json(evaluation);
+void JsonForm<Evaluation>::append(std::string& out, const Evaluation& evaluation) {
+  append_fields(out, evaluation);
 }
 
 void JsonForm<Evaluation>::read(const nlohmann::json& json, const std::string& path,

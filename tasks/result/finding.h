@@ -1,5 +1,7 @@
 #pragma once
 
+#include "base/fields.h"
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +27,7 @@ struct Finding {
 
   bool operator==(const Finding&) const = default;
 };
+WINNOW_FIELDS(Finding, kind, detail)
 
 std::string_view to_string(FindingKind kind); ///< "mutable_global"
 

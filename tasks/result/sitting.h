@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/fields.h"
 #include "tasks/result/evaluation.h"
 
 #include <cstdint>
@@ -14,6 +15,7 @@ struct SittingTime {
   double median_ns = 0;
   double baseline_median_ns = 0;
 };
+WINNOW_FIELDS(SittingTime, shape_id, median_ns, baseline_median_ns)
 
 /// The result of one finalist in a sitting.
 struct SittingRow {
@@ -31,6 +33,8 @@ struct SittingRow {
   /// Races against each other finalist; the ranks follow from them. `blocks` counts rounds.
   std::vector<RaceResult> races;
 };
+WINNOW_FIELDS(SittingRow, kernel, verdict, detail, rank, score_ns, speedup, speedup_bounds,
+              held_out_speedup, times, races)
 
 /// A sitting: the finalists of one task and its baseline run in turns, launch after launch.
 struct SittingResult {
@@ -47,5 +51,7 @@ struct SittingResult {
   double seconds = 0;
   std::vector<SittingRow> rows; ///< by rank; finalists without a rank are last
 };
+WINNOW_FIELDS(SittingResult, device, device_name, device_uuid, driver, worker, evaluator_version,
+              seed, rounds, baseline_spread, widening, started_at, seconds, rows)
 
 } // namespace winnow::tasks

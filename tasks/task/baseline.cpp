@@ -20,6 +20,12 @@ std::string_view speedup_versus(const Task& task) {
   return task.baseline.empty() ? kVersusEager : baseline_file(task);
 }
 
+std::string_view speedup_versus(const Task& task, std::string_view device_kind) {
+  return task.baseline.empty()                                ? kVersusEager
+         : device_kind == "cpu" && !task.cpu_baseline.empty() ? kVersusCpuBaseline
+                                                              : kVersusBaseline;
+}
+
 TaskTexts task_texts(const Task& task) {
   return {task.task_toml, task.reference,
           task.gpu_baseline.empty() ? task.baseline : task.gpu_baseline, task.reference_python,

@@ -53,6 +53,7 @@ TEST(Baseline, DependsOnTheKindOfDevice) {
     EXPECT_EQ(task.baseline, "for the CPU");
     EXPECT_STREQ(baseline_file(task), "baseline.cpu.cu");
     EXPECT_EQ(speedup_versus(task), "baseline.cpu.cu");
+    EXPECT_EQ(speedup_versus(task, "cuda"), "baseline.cu");
     EXPECT_EQ(task.digest, with_both().digest);
     EXPECT_EQ(parse_task(task_texts(task), "task.toml").digest, task.digest);
   }

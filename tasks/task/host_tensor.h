@@ -59,8 +59,6 @@ struct HostTensor {
   double at(std::int64_t index) const;
   void set(std::int64_t index, double value); ///< rounds as store_element() does
 };
-/// The least number of elements that justifies a thread in a parallel loop.
-constexpr std::uint64_t kElementsPerThread = std::uint64_t{1} << 16U;
 using HostTensors = std::map<std::string, HostTensor>;
 
 /// The extents of the tensor at a shape; a scalar tensor has one extent. Throws ExpressionError.

@@ -2,39 +2,38 @@
 
 #include "base/text/toml_reader.h"
 
-#include <fmt/format.h>
-
 namespace winnow::tasks {
 namespace {
 
-std::string place(const Task& task, const JsonValue* value) {
-  const std::string file = (task.folder / "task.toml").string();
-  return value == nullptr ? file : fmt::format("{}:{}:{}", file, value->at.line, value->at.column);
+std::string file_of(const Task& task) {
+  return (task.folder / "task.toml").string();
 }
 
-TomlReader reader(const Task& task) {
-  return TomlReader::parse(task.task_toml, (task.folder / "task.toml").string());
+std::optional<TomlReader> find(const Task& task, std::string_view key) {
+  return TomlReader::parse(task.task_toml, file_of(task)).find(key);
+}
+
+std::string place(const Task& task, const std::optional<TomlReader>& value) {
+  return value ? value->place() : file_of(task);
 }
 
 } // namespace
 
 std::string place_of_key(const Task& task, std::string_view key) {
-  const TomlReader root = reader(task);
-  return place(task, root.has(key) ? &root.value(key, "") : nullptr);
+  return place(task, find(task, key));
 }
 
 std::string place_of_tensor(const Task& task, std::string_view name) {
-  const TomlReader root = reader(task);
-  return place(task, root.has("tensors") ? root.value("tensors", "").find(name) : nullptr);
+  const auto tensors = find(task, "tensors");
+  return place(task, tensors ? tensors->find(name) : tensors);
 }
 
 std::string place_of_shape(const Task& task, const Shape& shape) {
-  const TomlReader root = reader(task);
-  const JsonValue* sets = root.has("shapes") ? &root.value("shapes", "") : nullptr;
-  const JsonValue* set = sets == nullptr ? nullptr : sets->find(to_string(shape.set));
+  const auto sets = find(task, "shapes");
+  const auto set = sets ? sets->find(to_string(shape.set)) : sets;
+  const auto shapes = set ? set->items() : std::vector<TomlReader>();
   const std::size_t position = position_in_set(shape);
-  return place(task,
-               set == nullptr || position >= set->items.size() ? nullptr : &set->items[position]);
+  return position < shapes.size() ? shapes[position].place() : file_of(task);
 }
 
 } // namespace winnow::tasks

@@ -29,6 +29,14 @@ def leaderboard_document(store):
     return json.loads(board.stdout)
 
 
+def shown_speedup(row):
+    """With one digit if its interval spans more than a factor of 100."""
+    low, high = row["speedup_low"], row["speedup_high"]
+    form = ".0e" if low is not None and high > 100 * low else ".2f" if row["speedup"] >= 0.095 else ".2g"
+    text = format(row["speedup"], form)
+    return f"~{float(text):g}x" if form == ".0e" else text + "x"
+
+
 def leaderboard(store):
     """The rows of all boards."""
     return leaderboard_document(store)["rows"]
@@ -73,6 +81,15 @@ class BoardTest(unittest.TestCase):
         self.browser.open(page.as_uri() + fragment)
         self.wait(fragment[2:].split("?")[0])
 
+    def test_numbers_read_as_in_the_terminal(self):
+        functions = {"number": "digits", "speedup": "((x, low, high) => speed(x, {speedup_low: low, speedup_high: high}))", "time": "time",
+                     "percent": "percent", "dollars": "dollars", "ratio": "(x => fourDigits(x) + 'x')", "bound": "raceBound"}
+        for line in (pathlib.Path(SOURCES) / "tests/numbers.tsv").read_text().splitlines():
+            if not line.startswith("#"):
+                name, *arguments, text = line.split("\t")
+                shown = self.browser.run(f"return {functions[name]}({','.join(arguments)})")
+                self.assertEqual(shown.replace("\u00b5", "u"), text, line)
+
     def wait(self, page):
         for _ in range(200):
             if self.browser.run("return document.body.dataset.ready") == page:
@@ -103,7 +120,7 @@ class BoardTest(unittest.TestCase):
         first = self.rows[0]
         rows = [row for row in self.rows if row["task"] == first["task"]]
         self.assertEqual(self.column("kernel"), [f"#{row['candidate_id']}" for row in rows])
-        self.assertEqual(self.column("speedup"), [f"{row['speedup']:.2f}x" for row in rows])
+        self.assertEqual(self.column("speedup"), [shown_speedup(row) for row in rows])
 
     def text(self, css="#main"):
         return self.browser.run("return document.querySelector(arguments[0])?.textContent ?? null", css)
@@ -348,6 +365,17 @@ class BoardTest(unittest.TestCase):
           const side = (diff, sign) => diff.filter(l => l[0] !== sign).map(l => l[1]).join('\\n');
           return texts.every(a => texts.every(b => side(lineDiff(a, b), '+') === a && side(lineDiff(a, b), '-') === b));"""))
 
+    def test_every_fact_of_a_candidate_has_a_value_and_a_name(self):
+        for candidate in self.browser.run("return candidates.map(c => c.candidate_id)"):
+            self.go(f"#/candidate?id={candidate}")
+            facts = self.browser.run("return [...document.querySelectorAll('.cols dd')].map(d => [d.previousSibling.textContent, d.textContent])")
+            for name, value in facts:
+                self.assertTrue(value.strip(), f"{name} of {candidate}")
+                if name in ("Builds on", "Used by") and value.startswith("#"):
+                    self.assertRegex(value, r"^#\d+ by \S")
+            speeds = [value for name, value in facts if name.startswith("Speedup")]
+            self.assertTrue(all(" over baseline.c" in value for value in speeds), speeds)
+
     def test_unknown_candidate_is_said(self):
         self.go("#/candidate?id=123456")
         self.assertIn("no candidate 123456", self.browser.run("return document.getElementById('main').textContent"))
@@ -389,7 +417,7 @@ class BoardTest(unittest.TestCase):
         page = other.with_suffix(".html")
         winnow("export", "html", "--store", other, "--output", page)
         self.load(page)
-        self.assertIn("time of baseline.cu or PyTorch eager / time of the kernel", self.browser.run("return document.getElementById('main').textContent"))
+        self.assertIn("time of baseline.cpu.cu or PyTorch eager / time of the kernel", self.browser.run("return document.getElementById('main').textContent"))
         first = next(row for row in self.rows if row["task"] == "axpy")
         for fragment in ["#/board?board=0", "#/shapes?board=0", f"#/candidate?id={first['candidate_id']}"]:
             self.go(fragment)

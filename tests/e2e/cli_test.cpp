@@ -176,6 +176,21 @@ TEST(ARunThatDiesAtItsStart, HasAnEndInTheStore) {
               HasSubstr("no room for a candidate"));
 }
 
+TEST(ARunThatDiesLater, SaysHowToGoOn) {
+  const TemporaryDirectory directory("cli-test");
+  const std::string store = (directory.path() / "a.db").string();
+  const auto kernel = project_folder() / "tasks/catalogue/blas/axpy/baseline.cu";
+  ASSERT_EQ(run_winnow({"eval", "axpy", kernel.string(), "--store", store}).exit_code, 0);
+  SQLite::Database(store, SQLite::OPEN_READWRITE)
+      .exec("CREATE TRIGGER full BEFORE INSERT ON evaluations BEGIN "
+            "SELECT RAISE(ABORT, 'no room for an evaluation'); END");
+  const ProgramResult died = run_winnow({"run", "quickstart", "--device", "cpu", "--store", store,
+                                         "--name", "dies", "--task", "axpy"});
+  EXPECT_EQ(died.exit_code, 1) << died.err;
+  EXPECT_THAT(died.err, HasSubstr("to go on when the cause is mended: winnow resume dies --store " +
+                                  store + "\nerror: "));
+}
+
 TEST(AMistakeInATemplate, LeavesNoRun) {
   const TemporaryDirectory directory("cli-test");
   write_file_atomic(directory.path() / "system.md", "{{nonsense}}\n");

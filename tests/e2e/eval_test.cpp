@@ -4,7 +4,10 @@
 #include "tests/e2e/winnow_program.h"
 
 #include <filesystem>
+#include <map>
+#include <string>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -36,6 +39,26 @@ std::string task_name(const testing::TestParamInfo<std::filesystem::path>& info)
   return info.param.filename().string();
 }
 INSTANTIATE_TEST_SUITE_P(Catalogue, Baseline, testing::ValuesIn(catalogue_tasks()), task_name);
+
+TEST(CudaProgram, LearnsWhatAKernelFileIs) {
+  const std::map<std::string, std::string> said{
+      {"program", "the file has no launch plan"},
+      {"launch", "the file has no launch plan"},
+      {"torch_extension", "the file has no launch plan"},
+      {"program_with_plan", "There is host code in line 14 ('main')"},
+      {"other_name", "did you mean 'softmax'?"},
+      {"other_types", "parameter 1 'x' of kernel 'softmax' is const double*; expected float*"}};
+  for (const auto& [name, words] : said) {
+    const ProgramResult result = run_winnow(
+        {"eval", "row_softmax", "tests/e2e/cuda_programs/" + name + ".cu", "--device", "cpu"});
+    EXPECT_EQ(result.exit_code, 10) << name << result.err;
+    EXPECT_THAT(result.out, testing::HasSubstr(words)) << name;
+    EXPECT_THAT(result.out, testing::HasSubstr("hint: a kernel file is device code with a launch "
+                                               "plan, and has no host code; `winnow tasks template "
+                                               "row_softmax FILE` writes one to begin with"))
+        << name;
+  }
+}
 
 std::vector<json> buggy_kernels() {
   const json list =

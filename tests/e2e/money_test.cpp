@@ -298,7 +298,7 @@ TEST_F(PaidStore, ServesIdenticalRequestsForNothing) {
       run_.start({"--name", "again", "--set", "endpoint.reuse=true", "--set", "run.proposals=3"}));
   EXPECT_EQ(again.exit_code, 0) << again.err;
   EXPECT_EQ(endpoint_.requests().size(), 3U) << "the third sample";
-  EXPECT_THAT(again.err, HasSubstr("3 calls (2 of them from the record), 15 tokens, $0.0001"));
+  EXPECT_THAT(again.err, HasSubstr("3 calls (2 of them from the record), 15 tokens, $0.000054"));
   EXPECT_THAT(run_.query("SELECT key, served_from IS NOT NULL, dollars > 0 FROM model_calls "
                          "WHERE run_id = 2 ORDER BY id"),
               ::testing::ElementsAre("axpy/0/0 1 0", "axpy/1/0 1 0", "axpy/2/0 0 1"));

@@ -121,5 +121,17 @@ TEST(Resume, ASigkillAtAnyMomentLosesNothing) {
   }
 }
 
+TEST(Resume, KnowsTheTimeOfAFinal) {
+  SQLite::Database database(finished_run().store.string(), SQLite::OPEN_READONLY);
+  const auto latest = [&](const std::string& kind) {
+    return database
+        .execAndGet("SELECT max(json_extract(detail, '$.elapsed_seconds')) FROM events "
+                    "WHERE kind = '" +
+                    kind + "'")
+        .getDouble();
+  };
+  EXPECT_GT(latest("final"), latest("session ended"));
+}
+
 } // namespace
 } // namespace winnow::test

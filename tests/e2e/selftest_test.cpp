@@ -114,6 +114,10 @@ struct SelftestTest : testing::Test {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run_winnow(arguments);
   }
+  ProgramResult judged() const {
+    return run_winnow({"eval", folder.string(), (folder / "baseline.cu").string(), "--device",
+                       "cpu", "--no-timing", "--no-promotion"});
+  }
   json selftest(const std::string& python, int exit_code) const {
     const ProgramResult result = run(python, {"--json"});
     EXPECT_EQ(result.exit_code, exit_code) << result.out << result.err;
@@ -152,6 +156,7 @@ TEST_F(SelftestTest, ASoundTaskProvesItself) {
   EXPECT_EQ(task.at("honest").size(), 3U) << "reference.cu, baseline.cu, honest/from_zero.cu";
   EXPECT_EQ(task.at("honest").at(2).at("cases"), 10) << "five shapes, two seeds";
   EXPECT_EQ(task.at("reference").at("state"), "agrees");
+  EXPECT_THAT(judged().err, testing::Not(HasSubstr("not proven")));
 }
 
 TEST_F(SelftestTest, AMistakeInThePlanOfAnHonestKernelIsReported) {
@@ -184,6 +189,8 @@ TEST_F(SelftestTest, ALooseToleranceIsFoundOut) {
   EXPECT_THAT(result.out, HasSubstr("ACCEPTED"));
   EXPECT_THAT(result.out, HasSubstr("mutant accepted on tiny: inputs as bf16"));
   EXPECT_THAT(result.out, HasSubstr("NOT PROVEN"));
+  EXPECT_THAT(judged().err, HasSubstr("warning: the task negation is not proven on cpu, its "
+                                      "selftest failed: run `winnow tasks selftest "));
 }
 
 TEST_F(SelftestTest, AWrongKernelMustBeRejectedByTheJudge) {

@@ -84,7 +84,9 @@ TEST(TaskNew, ATaskWithAnUnfilledFileIsRefused) {
         kernel.empty() ? run_winnow({"tasks", "selftest", task.string()})
                        : run_winnow({"eval", task.string(), (task / kernel).string()});
     EXPECT_EQ(unwritten.exit_code, 2);
-    EXPECT_THAT(unwritten.err, HasSubstr("task.toml:1: this place is still to be filled"));
+    EXPECT_THAT(unwritten.err,
+                HasSubstr("task.toml:1: this place is still to be filled, and models read the "
+                          "file; also task.toml:2, task.toml:7, "));
   }
   remove_marks(task / "task.toml");
   const ProgramResult unwritten = run_winnow({"tasks", "selftest", task.string()});

@@ -13,8 +13,8 @@
 
 namespace winnow::evaluators {
 
-WINNOW_JSON_FIELDS(CompileAnswer, verdict, detail, log, signatures, constants, kernels,
-                   machine_code_digest, findings, features, compiler_ms, load_ms)
+WINNOW_FIELDS(CompileAnswer, verdict, detail, log, signatures, constants, kernels,
+              machine_code_digest, findings, features, compiler_ms, load_ms)
 
 namespace {
 

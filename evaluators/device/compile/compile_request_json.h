@@ -13,6 +13,6 @@ inline constexpr EnumRange kEnumRange<evaluators::BuildMode>{evaluators::BuildMo
 
 namespace winnow::evaluators {
 
-WINNOW_JSON_FIELDS(CompileRequest, file, source, parameters, kernels, constants, fast_math, mode)
+WINNOW_FIELDS(CompileRequest, file, source, parameters, kernels, constants, fast_math, mode)
 
 } // namespace winnow::evaluators

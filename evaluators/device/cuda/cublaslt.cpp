@@ -2,8 +2,6 @@
 
 #if __has_include(<cublasLt.h>)
 
-#include "base/function_finder.h"
-
 #include <cstdint>
 #include <map>
 #include <tuple>
@@ -30,36 +28,12 @@ namespace {
   X(cublasLtMatrixLayoutDestroy)                                                                   \
   X(cublasLtMatrixLayoutSetAttribute)
 
-#define WINNOW_TEXT(name) #name
-#define WINNOW_SYMBOL(name) WINNOW_TEXT(name) // after macro expansion
-
-struct Functions {
-#define WINNOW_CUBLASLT_MEMBER(name) decltype(&::name) name = nullptr;
-  WINNOW_CUBLASLT_FUNCTIONS(WINNOW_CUBLASLT_MEMBER)
-#undef WINNOW_CUBLASLT_MEMBER
-};
+WINNOW_CUDA_LIBRARY(Functions, functions, WINNOW_CUBLASLT_FUNCTIONS, "libcublasLt",
+                    "cuBLASLt is not installed here; it comes with the CUDA toolkit (libcublas)",
+                    "libcublasLt.so.13", "libcublasLt.so.12")
 
 // NVIDIA's recommendation for Hopper; older GPUs need less.
 constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20U;
-
-Functions load() {
-  Functions functions;
-  FunctionFinder finder(load_cuda_library(
-      {"libcublasLt.so.13", "libcublasLt.so.12"},
-      "cuBLASLt is not installed here; it comes with the CUDA toolkit (libcublas)"));
-#define WINNOW_CUBLASLT_FIND(name) finder.find(WINNOW_SYMBOL(name), functions.name);
-  WINNOW_CUBLASLT_FUNCTIONS(WINNOW_CUBLASLT_FIND)
-#undef WINNOW_CUBLASLT_FIND
-  if (!finder.missing().empty()) {
-    refuse_library("dlsym", finder.missing(), "this libcublasLt has no such function");
-  }
-  return functions;
-}
-
-const Functions& functions() {
-  static const Functions loaded = load();
-  return loaded;
-}
 
 void check(cublasStatus_t status, const char* call) {
   if (status != CUBLAS_STATUS_SUCCESS) {

@@ -38,8 +38,6 @@ public:
   CudaDriver(const CudaDriver&) = delete; // owns a context
   CudaDriver& operator=(const CudaDriver&) = delete;
 
-  std::string_view kind() const override { return "cuda"; }
-  std::string device_name() const override { return cuda::name_of(cuda_, device_); }
   tasks::DeviceFacts facts() const override { return facts_; }
   std::string uuid() const override { return cuda::uuid_of(cuda_, device_); }
   double clock_mhz() const override { return cuda::clock_mhz_of(cuda_, device_); }

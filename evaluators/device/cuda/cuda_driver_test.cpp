@@ -1,5 +1,4 @@
 #include "evaluators/device/cuda/cuda_driver.h"
-#include "evaluators/device/cuda/cuda_errors.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -62,9 +61,9 @@ TEST(CudaDriver, NamesAFunctionThatIsMissing) {
 
 TEST(CudaDriver, ProbesNothingWithAReason) {
   setenv("WINNOW_CUDA_LIBRARY", "/nowhere/libcuda.so.1", 1);
-  const std::vector<GpuProbe> found = probe_cuda_devices();
+  const std::vector<DeviceReport> found = probe_cuda_devices();
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].ordinal, -1);
+  EXPECT_EQ(found[0].id, "cuda");
   EXPECT_FALSE(found[0].availability.ok);
   EXPECT_THAT(found[0].availability.why, HasSubstr("/nowhere/libcuda.so.1"));
   EXPECT_FALSE(found[0].availability.remedy.empty());

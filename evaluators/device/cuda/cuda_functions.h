@@ -21,7 +21,6 @@ namespace winnow::evaluators::cuda {
   X(cuDeviceGetAttribute)                                                                          \
   X(cuDeviceGetCount)                                                                              \
   X(cuDeviceGetName)                                                                               \
-  X(cuDeviceGetPCIBusId)                                                                           \
   X(cuDeviceGetUuid)                                                                               \
   X(cuDevicePrimaryCtxRelease)                                                                     \
   X(cuDevicePrimaryCtxRetain)                                                                      \

@@ -1,6 +1,6 @@
 #include "evaluators/device/cuda/cuda_gpu_test.h"
 
-#include "evaluators/device/cuda/cuda_vendor.h"
+#include "evaluators/device/cuda/cuda_driver.h"
 #include "evaluators/device/gpu/compile/gpu_compiler.h"
 #include "evaluators/device/gpu/helper_kernels.h"
 #include "profiling/counters/cupti_provider.h"

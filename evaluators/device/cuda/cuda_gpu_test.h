@@ -35,7 +35,7 @@ protected:
   static tasks::ResolvedArgument pointer(const std::string& buffer, std::int64_t offset = 0);
   static tasks::ResolvedArgument integer(std::int64_t value, int bytes = 4);
 
-  GpuProbe probe_; ///< of device 0
+  DeviceReport probe_; ///< of device 0
 };
 
 template <class T>

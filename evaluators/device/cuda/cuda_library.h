@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/function_finder.h"
 #include "evaluators/device/gpu/gpu_library.h"
 
 #include <cstddef>
@@ -24,6 +25,28 @@ std::unique_ptr<GpuLibrary> open_cusparse(GpuDriver& driver);
 /// Loads the first of `file_names` ("libcufft.so.12") that is there. Throws GpuError with the
 /// `remedy` when none is.
 void* load_cuda_library(const std::vector<std::string>& file_names, const std::string& remedy);
+
+/// Defines the struct `Type`, with a member for each function of LIST, and `get()`, which finds the
+/// functions in the first of the named files that is there, once. `library` and `remedy`: for
+/// messages.
+#define WINNOW_LIBRARY_MEMBER(name) decltype(&::name) name = nullptr;
+#define WINNOW_LIBRARY_FIND(name) finder.find(WINNOW_SYMBOL(name), functions.name);
+#define WINNOW_CUDA_LIBRARY(Type, get, LIST, library, remedy, ...)                                 \
+  struct Type {                                                                                    \
+    LIST(WINNOW_LIBRARY_MEMBER)                                                                    \
+  };                                                                                               \
+  const Type& get() {                                                                              \
+    static const Type loaded = [] {                                                                \
+      Type functions;                                                                              \
+      FunctionFinder finder(load_cuda_library({__VA_ARGS__}, remedy));                             \
+      LIST(WINNOW_LIBRARY_FIND)                                                                    \
+      if (!finder.missing().empty()) {                                                             \
+        refuse_library("dlsym", finder.missing(), "this " library " has no such function");        \
+      }                                                                                            \
+      return functions;                                                                            \
+    }();                                                                                           \
+    return loaded;                                                                                 \
+  }
 
 /// A handle and the function that destroys it.
 template <class Handle, class Destroy> class LibraryHandle {

@@ -13,10 +13,8 @@ std::unique_ptr<GpuDriver> open_cuda_driver(int /*ordinal*/) {
   throw DeviceUnavailable(kWhy, kRemedy);
 }
 
-std::vector<GpuProbe> probe_cuda_devices() {
-  GpuProbe none;
-  none.availability = Availability::no(kWhy, kRemedy);
-  return {none};
+std::vector<DeviceReport> probe_cuda_devices() {
+  return {no_device("cuda", kWhy, kRemedy)};
 }
 
 } // namespace winnow::evaluators

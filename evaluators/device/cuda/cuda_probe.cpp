@@ -11,23 +11,16 @@ namespace {
 using cuda::check;
 using cuda::Functions;
 
-std::string pci_bus_id_of(const Functions& cuda, CUdevice device) {
-  std::array<char, 32> id{};
-  check(cuda.cuDeviceGetPCIBusId(id.data(), static_cast<int>(id.size()), device),
-        "cuDeviceGetPCIBusId");
-  return id.data();
-}
-
-GpuProbe probe(const Functions& cuda, int ordinal) {
-  GpuProbe found;
-  found.ordinal = ordinal;
+DeviceReport probe(const Functions& cuda, int ordinal) {
+  DeviceReport found;
+  found.kind = "cuda";
+  found.id = fmt::format("cuda:{}", ordinal);
   found.driver = cuda::version_text(cuda.driver_version);
   try {
     CUdevice device = 0;
     check(cuda.cuDeviceGet(&device, ordinal), "cuDeviceGet");
     found.name = cuda::name_of(cuda, device);
     found.uuid = cuda::uuid_of(cuda, device);
-    found.pci_bus_id = pci_bus_id_of(cuda, device);
     found.facts = cuda::facts_of(cuda, device);
     found.availability = Availability::yes(
         fmt::format("{}, {}, driver for {}", found.name, found.facts.architecture, found.driver));
@@ -37,31 +30,25 @@ GpuProbe probe(const Functions& cuda, int ordinal) {
   return found;
 }
 
-GpuProbe nothing(const std::string& why, const std::string& remedy) {
-  GpuProbe none;
-  none.availability = Availability::no(why, remedy);
-  return none;
-}
-
 } // namespace
 
-std::vector<GpuProbe> probe_cuda_devices() {
+std::vector<DeviceReport> probe_cuda_devices() {
   try {
     const Functions& cuda = cuda::functions();
     int count = 0;
     check(cuda.cuDeviceGetCount(&count), "cuDeviceGetCount");
-    std::vector<GpuProbe> found;
+    std::vector<DeviceReport> found;
     found.reserve(static_cast<std::size_t>(count) + 1);
     for (int ordinal = 0; ordinal < count; ++ordinal) {
       found.push_back(probe(cuda, ordinal));
     }
     if (found.empty()) {
-      found.push_back(
-          nothing("the CUDA driver sees no GPU", "check `nvidia-smi` and CUDA_VISIBLE_DEVICES"));
+      found.push_back(no_device("cuda", "the CUDA driver sees no GPU",
+                                "check `nvidia-smi` and CUDA_VISIBLE_DEVICES"));
     }
     return found;
   } catch (const Error& error) { // no driver, or the driver fails
-    return {nothing(error.what(), error.remedy())};
+    return {no_device("cuda", error.what(), error.remedy())};
   }
 }
 

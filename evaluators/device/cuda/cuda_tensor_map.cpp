@@ -12,30 +12,13 @@ namespace {
 constexpr std::size_t kMaxRank = 5;
 
 CUtensorMapDataType type_of(tasks::DType type) {
-  using tasks::DType;
-  switch (type) {
-  case DType::F32:
-    return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
-  case DType::F64:
-    return CU_TENSOR_MAP_DATA_TYPE_FLOAT64;
-  case DType::F16:
-    return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
-  case DType::BF16:
-    return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
-  case DType::I16:
-  case DType::U16:
-    return CU_TENSOR_MAP_DATA_TYPE_UINT16;
-  case DType::I32:
-    return CU_TENSOR_MAP_DATA_TYPE_INT32;
-  case DType::U32:
-    return CU_TENSOR_MAP_DATA_TYPE_UINT32;
-  case DType::I64:
-    return CU_TENSOR_MAP_DATA_TYPE_INT64;
-  case DType::U64:
-    return CU_TENSOR_MAP_DATA_TYPE_UINT64;
-  default: // bytes and 8-bit floats
-    return CU_TENSOR_MAP_DATA_TYPE_UINT8;
-  }
+  constexpr std::array kTypes{
+#define EVALUATORS_MAP_TYPE(name, number, codec, text, device_type, header, torch, map)            \
+  CU_TENSOR_MAP_DATA_TYPE_##map,
+      TASKS_DTYPES(EVALUATORS_MAP_TYPE)
+#undef EVALUATORS_MAP_TYPE
+  };
+  return kTypes.at(static_cast<std::size_t>(type) - 1);
 }
 
 CUtensorMapInterleave interleave_of(tasks::Interleave interleave) {

@@ -1,6 +1,3 @@
-#include "evaluators/device/cuda/cuda_vendor.h"
-
-#include "evaluators/device/cuda/compile/cuda_architecture.h"
 #include "evaluators/device/cuda/compile/nvrtc.h"
 #include "evaluators/device/cuda/cuda_driver.h"
 #include "evaluators/device/cuda/cuda_library.h"

@@ -2,8 +2,6 @@
 
 #if __has_include(<cufft.h>)
 
-#include "base/function_finder.h"
-
 #include <cstdint>
 #include <map>
 #include <tuple>
@@ -23,33 +21,9 @@ namespace {
   X(cufftSetStream)                                                                                \
   X(cufftSetWorkArea)
 
-#define WINNOW_TEXT(name) #name
-#define WINNOW_SYMBOL(name) WINNOW_TEXT(name) // after macro expansion
-
-struct CufftFunctions {
-#define WINNOW_CUFFT_MEMBER(name) decltype(&::name) name = nullptr;
-  WINNOW_CUFFT_FUNCTIONS(WINNOW_CUFFT_MEMBER)
-#undef WINNOW_CUFFT_MEMBER
-};
-
-CufftFunctions load_cufft() {
-  CufftFunctions functions;
-  FunctionFinder finder(
-      load_cuda_library({"libcufft.so.12", "libcufft.so.11"},
-                        "cuFFT is not installed here; it comes with the CUDA toolkit (libcufft)"));
-#define WINNOW_CUFFT_FIND(name) finder.find(WINNOW_SYMBOL(name), functions.name);
-  WINNOW_CUFFT_FUNCTIONS(WINNOW_CUFFT_FIND)
-#undef WINNOW_CUFFT_FIND
-  if (!finder.missing().empty()) {
-    refuse_library("dlsym", finder.missing(), "this libcufft has no such function");
-  }
-  return functions;
-}
-
-const CufftFunctions& cufft() {
-  static const CufftFunctions loaded = load_cufft();
-  return loaded;
-}
+WINNOW_CUDA_LIBRARY(CufftFunctions, cufft, WINNOW_CUFFT_FUNCTIONS, "libcufft",
+                    "cuFFT is not installed here; it comes with the CUDA toolkit (libcufft)",
+                    "libcufft.so.12", "libcufft.so.11")
 
 void check_cufft(cufftResult result, const char* call) {
   if (result != CUFFT_SUCCESS) {

@@ -2,8 +2,6 @@
 
 #if __has_include(<cusparse.h>)
 
-#include "base/function_finder.h"
-
 #include <cstdint>
 #include <map>
 #include <string>
@@ -31,33 +29,9 @@ namespace {
   X(cusparseSpMV)                                                                                  \
   X(cusparseSpMV_bufferSize)
 
-#define WINNOW_TEXT(name) #name
-#define WINNOW_SYMBOL(name) WINNOW_TEXT(name) // after macro expansion
-
-struct CusparseFunctions {
-#define WINNOW_CUSPARSE_MEMBER(name) decltype(&::name) name = nullptr;
-  WINNOW_CUSPARSE_FUNCTIONS(WINNOW_CUSPARSE_MEMBER)
-#undef WINNOW_CUSPARSE_MEMBER
-};
-
-CusparseFunctions load_cusparse() {
-  CusparseFunctions functions;
-  FunctionFinder finder(load_cuda_library(
-      {"libcusparse.so.12"},
-      "cuSPARSE is not installed here; it comes with the CUDA toolkit (libcusparse)"));
-#define WINNOW_CUSPARSE_FIND(name) finder.find(WINNOW_SYMBOL(name), functions.name);
-  WINNOW_CUSPARSE_FUNCTIONS(WINNOW_CUSPARSE_FIND)
-#undef WINNOW_CUSPARSE_FIND
-  if (!finder.missing().empty()) {
-    refuse_library("dlsym", finder.missing(), "this libcusparse has no such function");
-  }
-  return functions;
-}
-
-const CusparseFunctions& cusparse() {
-  static const CusparseFunctions loaded = load_cusparse();
-  return loaded;
-}
+WINNOW_CUDA_LIBRARY(CusparseFunctions, cusparse, WINNOW_CUSPARSE_FUNCTIONS, "libcusparse",
+                    "cuSPARSE is not installed here; it comes with the CUDA toolkit (libcusparse)",
+                    "libcusparse.so.12")
 
 void check_cusparse(cusparseStatus_t status, const char* call) {
   if (status != CUSPARSE_STATUS_SUCCESS) {

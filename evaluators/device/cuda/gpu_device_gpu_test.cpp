@@ -23,7 +23,7 @@ using Kind = GeneratorSpec::Kind;
 
 TEST_F(CudaGpuTest, ProbeTravelsAsJson) {
   const nlohmann::json json = probe_;
-  const auto again = nlohmann::json::parse(json.dump()).get<GpuProbe>();
+  const auto again = nlohmann::json::parse(json.dump()).get<DeviceReport>();
   EXPECT_EQ(again.uuid, probe_.uuid);
   EXPECT_EQ(again.facts.architecture, probe_.facts.architecture);
   EXPECT_EQ(again.facts.peak_bytes_per_second, probe_.facts.peak_bytes_per_second);

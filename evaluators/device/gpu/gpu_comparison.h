@@ -1,9 +1,9 @@
 #pragma once
 
+#include "evaluators/device/device.h"
 #include "evaluators/device/gpu/gpu_driver.h"
 #include "evaluators/device/gpu/gpu_helpers.h"
 #include "evaluators/device/gpu/pinned_arena.h"
-#include "evaluators/device/piece.h"
 
 #include <cstddef>
 #include <span>

@@ -104,8 +104,6 @@ class GpuDriver {
 public:
   virtual ~GpuDriver() = default;
 
-  virtual std::string_view kind() const = 0; ///< GpuVendor::kind
-  virtual std::string device_name() const = 0;
   virtual tasks::DeviceFacts facts() const = 0;
   /// The GPU's name in the vendor's monitoring library: "GPU-8f6b..."; empty: not known.
   virtual std::string uuid() const { return {}; }

@@ -1,6 +1,6 @@
 #include "evaluators/device/gpu/gpu_profile.h"
 
-#include "profiling/counters/no_counters.h"
+#include "profiling/counters/counter_provider.h"
 
 #include <algorithm>
 #include <cstdint>

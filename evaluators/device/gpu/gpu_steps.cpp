@@ -1,6 +1,5 @@
 #include "evaluators/device/gpu/gpu_steps.h"
 
-#include "evaluators/device/gpu/gpu_arguments.h"
 #include "evaluators/device/inspect/gpu_module.h"
 
 #include <algorithm>
@@ -161,6 +160,28 @@ std::string Steps::requirements(const tasks::Step& step) {
                      "of static shared memory, and at most {} threads per block",
                      facts.registers, facts.local_bytes, facts.static_shared_bytes,
                      facts.max_threads);
+}
+
+Arguments::Arguments(GpuDriver& driver, const GpuBuffers& buffers,
+                     const std::vector<tasks::ResolvedArgument>& arguments) {
+  using Kind = tasks::ResolvedArgument::Kind;
+  pointers_.reserve(arguments.size());
+  for (const tasks::ResolvedArgument& argument : arguments) {
+    if (argument.kind == Kind::TensorMap) {
+      const tasks::ResolvedTensorMap& map = *argument.tensor_map;
+      tensor_maps_.push_back(driver.encode(map, buffers.range(map.buffer, map.offset_bytes, 0)));
+      pointers_.push_back(&tensor_maps_.back());
+      continue;
+    }
+    if (argument.kind != Kind::Pointer) {
+      values_.push_back(scalar_bytes(argument));
+    } else if (argument.buffer.empty()) {
+      values_.push_back({}); // a null pointer
+    } else {
+      values_.push_back(address_bytes(buffers.range(argument.buffer, argument.offset_bytes, 0)));
+    }
+    pointers_.push_back(&values_.back());
+  }
 }
 
 } // namespace winnow::evaluators::gpu

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "evaluators/device/device_timer.h"
+#include "evaluators/device/device.h"
 #include "evaluators/device/gpu/gpu_driver.h"
 #include "evaluators/device/gpu/gpu_helpers.h"
 #include "evaluators/device/gpu/gpu_wait.h"

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "base/availability.h"
+#include "evaluators/device/device_report.h"
 #include "evaluators/device/gpu/gpu_driver.h"
 #include "evaluators/device/gpu/gpu_library.h"
-#include "evaluators/device/gpu/gpu_probe.h"
 #include "profiling/counters/counter_provider.h"
 #include "tasks/plan/resolve/plan_resolve.h"
 
@@ -29,9 +29,9 @@ struct GpuVendor {
   const char* library_variable; ///< names another driver library: "WINNOW_CUDA_LIBRARY"
   /// Tell the driver which GPUs to show and in which order: "CUDA_VISIBLE_DEVICES".
   std::span<const char* const> variables;
-  /// Every GPU that the driver reports. If there is none, a single entry with ordinal -1 and the
+  /// Every GPU that the driver reports. If there is none, a single entry with the
   /// reason. For child processes only.
-  std::vector<GpuProbe> (*probe_devices)();
+  std::vector<DeviceReport> (*probe_devices)();
   /// Makes a context of the GPU current on this thread. Throws DeviceUnavailable. For worker
   /// processes only.
   std::unique_ptr<GpuDriver> (*open_driver)(int ordinal);

@@ -65,7 +65,6 @@ class HipDriver final : public GpuDriver {
 public:
   HipDriver(const Functions& functions, int ordinal) : hip_(functions), stream_(functions) {
     check(hip_.hipSetDevice(ordinal), "hipSetDevice");
-    name_ = name_of(hip_, ordinal);
     facts_ = facts_of(hip_, ordinal);
     version_ = version_text(hip_);
     stream_.create();
@@ -78,8 +77,6 @@ public:
   HipDriver(const HipDriver&) = delete; // owns the stream and the pinned memory
   HipDriver& operator=(const HipDriver&) = delete;
 
-  std::string_view kind() const override { return "hip"; }
-  std::string device_name() const override { return name_; }
   tasks::DeviceFacts facts() const override { return facts_; }
 
   GpuAddress allocate(std::size_t bytes) override {
@@ -281,7 +278,6 @@ private:
   }
 
   const Functions& hip_;
-  std::string name_;
   std::string version_;
   tasks::DeviceFacts facts_;
   HipStreamOwner stream_;
@@ -308,14 +304,14 @@ constexpr const char* kNoDeviceRemedy = "see that the amdgpu kernel driver is lo
                                         "may use /dev/kfd and /dev/dri (groups "
                                         "render and video)";
 
-GpuProbe probe(const Functions& hip, int ordinal) {
-  GpuProbe found;
-  found.ordinal = ordinal;
+DeviceReport probe(const Functions& hip, int ordinal) {
+  DeviceReport found;
+  found.kind = "hip";
+  found.id = fmt::format("hip:{}", ordinal);
   try {
     found.driver = version_text(hip);
     found.name = name_of(hip, ordinal);
     found.uuid = uuid_of(hip, ordinal);
-    found.pci_bus_id = pci_bus_id_of(hip, ordinal);
     found.facts = facts_of(hip, ordinal);
     found.availability = Availability::yes(
         fmt::format("{} ({}), {}", found.name, found.facts.architecture, found.driver));
@@ -323,12 +319,6 @@ GpuProbe probe(const Functions& hip, int ordinal) {
     found.availability = Availability::no(error.what(), kNoDeviceRemedy);
   }
   return found;
-}
-
-GpuProbe no_device(const std::string& why, const std::string& remedy) {
-  GpuProbe none;
-  none.availability = Availability::no(why, remedy);
-  return none;
 }
 
 } // namespace
@@ -349,22 +339,22 @@ std::unique_ptr<GpuDriver> open_hip_driver(int ordinal) {
   }
 }
 
-std::vector<GpuProbe> probe_hip_devices() {
+std::vector<DeviceReport> probe_hip_devices() {
   try {
     const Functions& hip = hip::functions();
     const int count = device_count(hip);
     if (count == 0) {
-      return {no_device("the HIP runtime shows no AMD GPU", kNoDeviceRemedy)};
+      return {no_device("hip", "the HIP runtime shows no AMD GPU", kNoDeviceRemedy)};
     }
-    std::vector<GpuProbe> found;
+    std::vector<DeviceReport> found;
     for (int ordinal = 0; ordinal < count; ++ordinal) {
       found.push_back(probe(hip, ordinal));
     }
     return found;
   } catch (const GpuError& error) {
-    return {no_device(error.what(), kNoDeviceRemedy)};
+    return {no_device("hip", error.what(), kNoDeviceRemedy)};
   } catch (const DeviceUnavailable& error) {
-    return {no_device(error.what(), error.remedy())};
+    return {no_device("hip", error.what(), error.remedy())};
   }
 }
 

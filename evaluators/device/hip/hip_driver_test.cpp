@@ -59,8 +59,6 @@ std::string text_of(const void* pointer) {
 
 TEST_F(HipDriver, SaysWhatTheDeviceIs) {
   const auto driver = open_hip_driver(1);
-  EXPECT_EQ(driver->kind(), "hip");
-  EXPECT_EQ(driver->device_name(), "Double 1");
   const tasks::DeviceFacts facts = driver->facts();
   EXPECT_EQ(facts.architecture, "gfx90a");
   EXPECT_EQ(facts.warp_size, 64);
@@ -74,13 +72,12 @@ TEST_F(HipDriver, SaysWhatTheDeviceIs) {
 }
 
 TEST_F(HipDriver, ProbesEveryDevice) {
-  const std::vector<GpuProbe> probes = probe_hip_devices();
+  const std::vector<DeviceReport> probes = probe_hip_devices();
   ASSERT_EQ(probes.size(), 2U);
   EXPECT_TRUE(probes[0].availability.ok);
   EXPECT_EQ(probes[0].driver, "HIP 6.2");
-  EXPECT_EQ(probes[1].ordinal, 1);
+  EXPECT_EQ(probes[1].id, "hip:1");
   EXPECT_EQ(probes[1].name, "Double 1");
-  EXPECT_EQ(probes[1].pci_bus_id, "0000:01:00.0");
   EXPECT_EQ(probes[1].uuid, "GPU-ffffffffffffffff");
 }
 
@@ -90,9 +87,9 @@ TEST_F(HipDriver, ProbeSaysWhyThereIsNoDevice) {
                                           std::tuple{"hipInit", 35, "hipInit"}}) {
     hip_double_reset();
     hip_double_fail(call, result);
-    const std::vector<GpuProbe> probes = probe_hip_devices();
+    const std::vector<DeviceReport> probes = probe_hip_devices();
     ASSERT_EQ(probes.size(), 1U);
-    EXPECT_EQ(probes[0].ordinal, -1);
+    EXPECT_EQ(probes[0].id, "hip");
     EXPECT_FALSE(probes[0].availability.ok);
     EXPECT_THAT(probes[0].availability.why, HasSubstr(why));
   }

@@ -96,13 +96,6 @@ std::string name_of(const Functions& hip, int device) {
   return name.data();
 }
 
-std::string pci_bus_id_of(const Functions& hip, int device) {
-  std::array<char, 64> id{};
-  check(hip, hip.hipDeviceGetPCIBusId(id.data(), static_cast<int>(id.size()) - 1, device),
-        "hipDeviceGetPCIBusId");
-  return id.data();
-}
-
 std::string uuid_of(const Functions& hip, int device) {
   Uuid uuid{};
   if (hip.hipDeviceGetUuid == nullptr || hip.hipDeviceGetUuid(&uuid, device) != kSuccess) {

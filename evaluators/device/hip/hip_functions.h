@@ -40,7 +40,6 @@ constexpr int kNumRegs = 4;
 #define WINNOW_HIP_FUNCTIONS(X)                                                                    \
   X(hipDeviceGetAttribute, (int* value, int attribute, int device))                                \
   X(hipDeviceGetName, (char* name, int bytes, int device))                                         \
-  X(hipDeviceGetPCIBusId, (char* id, int bytes, int device))                                       \
   X(hipDeviceTotalMem, (std::size_t * bytes, int device))                                          \
   X(hipEventCreateWithFlags, (Event * event, unsigned flags))                                      \
   X(hipEventDestroy, (Event event))                                                                \
@@ -121,7 +120,6 @@ std::string version_text(const Functions& hip); ///< "HIP 5.2"
 std::string architecture_of(const Functions& hip, int device);
 std::string name_of(const Functions& hip, int device);
 std::string uuid_of(const Functions& hip, int device); ///< empty when unknown
-std::string pci_bus_id_of(const Functions& hip, int device);
 tasks::DeviceFacts facts_of(const Functions& hip, int device);
 
 } // namespace winnow::evaluators::hip

@@ -1,8 +1,6 @@
-#include "evaluators/device/hip/hip_vendor.h"
-
 #include "evaluators/device/hip/compile/hiprtc.h"
 #include "evaluators/device/hip/hip_driver.h"
-#include "profiling/counters/no_counters.h"
+#include "profiling/counters/counter_provider.h"
 
 namespace winnow::evaluators {
 namespace {

@@ -1,11 +1,15 @@
 #include "evaluators/device/inspect/module_findings.h"
 
 #include "base/text.h"
-#include "evaluators/device/inspect/symbol_names.h"
+#include "tasks/source/tokens.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
+#include <memory>
+#include <set>
 
+#include <cxxabi.h>
 #include <elf.h>
 #include <fmt/format.h>
 
@@ -22,6 +26,28 @@ constexpr std::size_t kMaxOfAKind = 8;
 bool is_of_the_loader(const std::string& section) {
   return section.rfind(".data.rel.ro", 0) == 0 || section.rfind(".got", 0) == 0 ||
          section == ".dynamic" || section == ".init_array";
+}
+
+using tasks::Token;
+
+// Finds "bank" in "__constant__ float bank[8] = ...".
+std::set<std::string> constant_names(const std::string& source) {
+  const std::string text = tasks::normalise_source(source);
+  std::set<std::string> names;
+  bool constant = false;
+  std::string last;
+  for (const Token& token : tasks::tokenize(text)) {
+    if (token.text == "__constant__") {
+      constant = true;
+    } else if (constant && token.kind == Token::Kind::Identifier) {
+      last = token.text;
+    } else if (constant &&
+               (token.text == "[" || token.text == "=" || token.text == ";" || token.text == "{")) {
+      names.insert(last);
+      constant = false;
+    }
+  }
+  return names;
 }
 
 } // namespace
@@ -80,6 +106,34 @@ std::vector<Finding> shorten(std::vector<Finding> findings) {
     }
   }
   return kept;
+}
+
+std::string demangle(const std::string& symbol) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(
+      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free);
+  return status == 0 && text ? std::string(text.get()) : symbol;
+}
+
+std::string unqualified(const std::string& demangled) {
+  std::string name = demangled.substr(0, demangled.find_first_of("(<"));
+  const std::size_t colon = name.rfind("::");
+  return colon == std::string::npos ? name : name.substr(colon + 2);
+}
+
+std::vector<Finding> inspect_cpu_module(const ElfReader& module, const std::string& source) {
+  const std::set<std::string> constants = constant_names(source);
+  std::vector<Finding> findings = writable_variables(module, [&](const std::string& symbol) {
+    return constants.count(unqualified(demangle(symbol))) != 0;
+  });
+  const std::vector<std::string> calls = module.undefined_symbols();
+  if (std::count(calls.begin(), calls.end(), "winnow_clock") > 0) {
+    findings.push_back({FindingKind::ClockRead, "clock(), clock64() or a timer"});
+  }
+  if (std::count(calls.begin(), calls.end(), "winnow_yield") > 0) {
+    findings.push_back({FindingKind::Nanosleep, "__nanosleep() or a spinning wait"});
+  }
+  return shorten(std::move(findings));
 }
 
 } // namespace winnow::evaluators

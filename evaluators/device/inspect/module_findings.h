@@ -28,4 +28,15 @@ std::vector<tasks::Finding> local_memory(const std::vector<tasks::KernelResource
 /// Keeps a few findings of each kind. The last one kept says how many there are.
 std::vector<tasks::Finding> shorten(std::vector<tasks::Finding> findings);
 
+/// "_Z4axpyILi4EEvPfi" -> "void axpy<4>(float*, int)". Returns any other text unchanged.
+std::string demangle(const std::string& symbol);
+
+/// "void a::scale<128>(float*)" -> "scale".
+std::string unqualified(const std::string& demangled);
+
+/// Finds variables that a CPU module could write, and calls of the clock and of the scheduler.
+/// `source` shows which variables are `__constant__`, because a CPU compiler treats those like any
+/// other. Throws ElfError.
+std::vector<tasks::Finding> inspect_cpu_module(const ElfReader& module, const std::string& source);
+
 } // namespace winnow::evaluators

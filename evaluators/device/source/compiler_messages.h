@@ -60,4 +60,13 @@ ErrorReport report_errors(const std::vector<CompilerError>& errors, const Report
 std::string place_message(const std::string& file, int line, int column, const std::string& message,
                           std::string_view source);
 
+/// Prefix of the error that Winnow's device headers raise for a construct that the device lacks.
+constexpr std::string_view kUnsupportedPrefix = "winnow-unsupported: ";
+
+/// Finds a construct that explains a failed compile better than the compiler's message: one that
+/// Winnow's headers refused, else one from `hints`. A scan finds what the CPU device lacks; for
+/// other devices, pass only hints that apply to them.
+std::optional<ConstructHint> find_unsupported(const std::vector<CompilerError>& errors,
+                                              const std::vector<ConstructHint>& hints);
+
 } // namespace winnow::evaluators

@@ -131,4 +131,18 @@ ErrorReport report_errors(const std::vector<CompilerError>& errors, const Report
   return report;
 }
 
+std::optional<ConstructHint> find_unsupported(const std::vector<CompilerError>& errors,
+                                              const std::vector<ConstructHint>& hints) {
+  for (const CompilerError& error : errors) {
+    const std::size_t mark = error.message.find(kUnsupportedPrefix);
+    if (mark != std::string::npos) {
+      return ConstructHint{error.message.substr(mark + kUnsupportedPrefix.size()), error.line};
+    }
+  }
+  if (!hints.empty()) {
+    return hints.front();
+  }
+  return std::nullopt;
+}
+
 } // namespace winnow::evaluators

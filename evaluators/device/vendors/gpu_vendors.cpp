@@ -1,8 +1,8 @@
 #include "evaluators/device/vendors/gpu_vendors.h"
 
 #include "base/error.h"
-#include "evaluators/device/cuda/cuda_vendor.h"
-#include "evaluators/device/hip/hip_vendor.h"
+#include "evaluators/device/cuda/cuda_driver.h"
+#include "evaluators/device/hip/hip_driver.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,5 +1,3 @@
-#include "store/export.h"
-
 #include "agents/record/recording.h"
 #include "base/error.h"
 #include "base/files.h"
@@ -8,6 +6,7 @@
 #include "harness/commands/commands.h"
 #include "harness/machine/machine.h"
 #include "harness/named/named_task.h"
+#include "harness/report/board_report.h"
 #include "harness/report/terminal.h"
 #include "harness/report/visible_output.h"
 #include "harness/run/session.h"
@@ -72,9 +71,9 @@ std::string exported(const ExportCommand& command) {
   if (command.format == "recording") {
     return recording(store, command.query.run);
   }
-  const store::Format format = command.format == "csv"    ? store::Format::Csv
-                               : command.format == "json" ? store::Format::Json
-                                                          : store::Format::Markdown;
+  const Format format = command.format == "csv"    ? Format::Csv
+                        : command.format == "json" ? Format::Json
+                                                   : Format::Markdown;
   store::LeaderboardQuery query = command.query;
   query.run = only_run(store, query.run);
   store.require_known(query);
@@ -86,7 +85,7 @@ std::string exported(const ExportCommand& command) {
     return store::board_page(
         store, {query, command.with_prompts, command.max_size, winnow_version(), suite, {}, true});
   }
-  return store::export_run(store, query, format);
+  return export_run(store, query, format);
 }
 
 ExitCode run_export(const ExportCommand& command) {

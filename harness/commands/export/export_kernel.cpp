@@ -15,7 +15,7 @@ ExitCode export_kernel(const ExportOptions& options) {
   const tasks::HostProgram program = candidate.program();
   const std::filesystem::path folder = options.target;
   std::filesystem::create_directories(folder);
-  write_new(folder / "kernel.cu", candidate.file.text);
+  write_new(folder / "kernel.cu", tasks::head_text(program, "// ") + candidate.file.text);
   write_new(folder / "extension.py", tasks::torch_extension(program));
   if (candidate.task.torch) {
     std::cout << "no main.cu: it would compare with reference.cu, and the reference of this task "

@@ -7,8 +7,10 @@
 #include "harness/report/terminal.h"
 #include "tasks/plan/tuning/parameter_choices.h"
 #include "tasks/plan/tuning/tuned_file.h"
+#include "tasks/result/speedup_text.h"
 
 #include <iostream>
+#include <set>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -62,6 +64,33 @@ std::string title_of(const store::CandidateRecord& record) {
                      row.digest.substr(0, 8));
 }
 
+/// The speedup that the board shows, and whether the task is proven.
+std::vector<std::string> measured_lines(const store::CandidateRecord& record) {
+  const auto& best = record.state.best;
+  if (!best || best->speedup <= 0) {
+    return {"Speedup: not measured."};
+  }
+  const double speedup = record.final ? record.final->speedup : best->speedup;
+  const tasks::Bounds bounds = record.final ? record.final->speedup_bounds : best->speedup_bounds;
+  const std::string interval = speedup_interval_text(bounds);
+  std::set<std::string> shapes;
+  for (const tasks::CaseResult& result : best->cases) {
+    if (result.set == tasks::ShapeSet::Search && result.median_ns > 0) {
+      shapes.insert(result.shape);
+    }
+  }
+  std::vector<std::string> lines{
+      fmt::format("Speedup: {} as fast as {} ({}), measured {} on {} ({}).",
+                  speedup_text(speedup, bounds), record.state.row.speedup_versus,
+                  interval.empty() ? "no interval" : "95 %: " + interval,
+                  record.final ? "in the final" : "when judged", best->device, best->device_name),
+      fmt::format("Measured at: {}.", fmt::join(shapes, "; "))};
+  if (!record.task_proof.empty()) {
+    lines.push_back("Note: " + record.task_proof + ".");
+  }
+  return lines;
+}
+
 /// The task of today: of the folder that the user names or the store remembers, or of the
 /// catalogue.
 tasks::Task task_of(const store::RunStore& store, const store::CandidateRecord& record,
@@ -74,6 +103,9 @@ tasks::Task task_of(const store::RunStore& store, const store::CandidateRecord& 
         fmt::format("{} is task {}, but the candidate is of task {}", folder, task.name, name),
         "name the folder of task " + name);
   }
+  if (!record.task_proof.empty()) {
+    std::cerr << "warning: " << record.task_proof << '\n';
+  }
   if (task.digest != record.task_digest) {
     std::cerr << "warning: the task " << name
               << " has changed since the candidate was judged: the files have the task of today\n";
@@ -84,9 +116,9 @@ tasks::Task task_of(const store::RunStore& store, const store::CandidateRecord& 
 } // namespace
 
 tasks::HostProgram ExportedCandidate::program() const {
-  return {file,   task,  tasks::choice_with(file.plan, {}).value_or(tasks::ParameterChoice{}),
-          shapes, title, architecture,
-          facts};
+  return {file,   task,    tasks::choice_with(file.plan, {}).value_or(tasks::ParameterChoice{}),
+          shapes, title,   architecture,
+          facts,  measured};
 }
 
 ExportedCandidate exported_candidate(const ExportOptions& options) {
@@ -103,7 +135,8 @@ ExportedCandidate exported_candidate(const ExportOptions& options) {
           record.state.best ? record.state.best->build.architecture : std::string(),
           row.author,
           fmt::format("winnow_{}_{}", row.id, row.digest.substr(0, 8)),
-          record.device_facts};
+          record.device_facts,
+          measured_lines(record)};
 }
 
 void write_new(const fs::path& path, const std::string& text) {

@@ -24,9 +24,10 @@ struct ExportedCandidate {
   tasks::KernelFile file;
   std::vector<tasks::Shape> shapes; ///< search shapes for NVIDIA GPUs
   std::string title, architecture;
-  std::string author;      ///< the model, or another origin
-  std::string name;        ///< "winnow_4_68105b4c"
-  tasks::FactValues facts; ///< HostProgram::facts
+  std::string author;                ///< the model, or another origin
+  std::string name;                  ///< "winnow_4_68105b4c"
+  tasks::FactValues facts;           ///< HostProgram::facts
+  std::vector<std::string> measured; ///< HostProgram::measured
 
   tasks::HostProgram program() const;
 };

@@ -13,6 +13,8 @@
 #include "harness/report/activity.h"
 #include "harness/report/eval_printer.h"
 #include "search/outcome.h"
+#include "tasks/proof.h"
+#include "tasks/task/baseline.h"
 
 #include <algorithm>
 #include <chrono>
@@ -126,7 +128,7 @@ ExitCode compile_files(const EvalCommand& command, CommandStore& store, const ta
   }
   const std::string fallback = kind == "hip" ? "gfx90a" : "sm_90a";
   EvalPrinter printer(std::cout, task.name, command.json, command.files.size(),
-                      tasks::speedup_versus(task.baseline));
+                      tasks::speedup_versus(task));
   bool all_compile = true;
   for (const std::string& file : command.files) {
     const KernelText kernel = read_kernel(file, store, task.name);
@@ -155,13 +157,14 @@ ExitCode eval(const EvalCommand& command) {
                      "remove --arch: Winnow compiles for the device that runs the kernels");
   }
   const auto start = std::chrono::steady_clock::now();
-  EvalPrinter printer(std::cout, task.name, command.json, command.files.size(),
-                      tasks::speedup_versus(task.baseline));
   std::optional<Activity> activity(std::in_place);
   evaluators::EvaluationOptions options = resolved_options(command);
   options.waiting = activity->listener();
   const auto opened = open_devices(command.judging, options);
   const evaluators::DevicePool& devices = *opened;
+  EvalPrinter printer(std::cout, task.name, command.json, command.files.size(),
+                      tasks::speedup_versus(task, devices.first().kind));
+  activity->away([&] { std::cerr << tasks::unproven_warning({task}, devices.first().kind); });
   std::optional<OwnKernels> own;
   if (store.keeps()) {
     own.emplace(store, command.as.empty() ? kOwnKernelsRun : command.as, task,

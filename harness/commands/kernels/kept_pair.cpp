@@ -2,6 +2,7 @@
 
 #include "base/digest.h"
 #include "base/error.h"
+#include "base/text/shell_word.h"
 #include "harness/commands/own_kernels.h"
 #include "search/outcome.h"
 
@@ -34,15 +35,16 @@ void keep_kernel(const KeptPair& where, const tasks::Task& task, const nlohmann:
   store::RunStore& store = where.store.to_keep();
   const std::optional<store::RowId> known = store.candidate_with_file(
       store.add_task(task), sha256_hex(kernel.text), number_of(kernel.file));
-  if (known && evaluation.verdict != tasks::Verdict::Infrastructure) {
-    store.add_measurement(*known, evaluation, where.asked_by);
+  if (!known || evaluation.verdict == tasks::Verdict::Infrastructure) { // keep() says why not
+    std::cerr << OwnKernels(where.store, kOwnKernelsRun, task, environment)
+                     .keep(kernel.file, kernel.text, evaluation, where.asked_by)
+              << '\n';
+    return;
   }
-  std::cerr << (known ? fmt::format("{}: is candidate {}; `winnow show {}` has this measurement, "
-                                    "too",
-                                    kernel.file, *known, *known)
-                      : OwnKernels(where.store, kOwnKernelsRun, task, environment)
-                            .keep(kernel.file, kernel.text, evaluation, where.asked_by))
-            << '\n';
+  store.add_measurement(*known, evaluation, where.asked_by);
+  std::cerr << fmt::format("{}: is candidate {}; `winnow show {} --store {}` has this measurement, "
+                           "too\n",
+                           kernel.file, *known, *known, shell_word(where.store.path()));
 }
 
 } // namespace

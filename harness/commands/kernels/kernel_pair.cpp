@@ -10,6 +10,8 @@
 #include "harness/named/named_task.h"
 #include "harness/report/activity.h"
 #include "tasks/plan/tuning/parameter_choices.h"
+#include "tasks/proof.h"
+#include "tasks/task/baseline.h"
 
 #include <algorithm>
 #include <charconv>
@@ -17,6 +19,7 @@
 #include <memory>
 #include <optional>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -150,12 +153,13 @@ JudgedKernel judged(const NamedKernel& kernel, evaluators::EvaluationRequest req
 
 /// Judges the other kernel first: if it is not correct, a comparison is impossible.
 KernelPair judged_pair(const NamedPair& named, evaluators::EvaluationRequest request,
-                       evaluators::OneByOne& evaluations, const Interrupt& interrupt) {
+                       evaluators::OneByOne& evaluations, const Interrupt& interrupt,
+                       std::string_view versus) {
   const auto& [kernel, against] = named;
   KernelPair pair{request.task->name,
                   {kernel.file, kernel.digest, {}, kernel.text},
                   std::nullopt,
-                  std::string(tasks::speedup_versus(request.task->baseline))};
+                  std::string(versus)};
   if (against) {
     pair.against = judged(*against, request, evaluations);
     if (pair.against->evaluation.verdict != tasks::Verdict::Correct || interrupt.interrupted()) {
@@ -221,6 +225,27 @@ void print(const nlohmann::json& document, const PairCommand& command, const Pai
 
 } // namespace
 
+void add_pair_options(CLI::App& sub, PairCommand& command, const std::string& time_budget,
+                      const std::string& json) {
+  sub.add_option("TASK", command.task, "name, category/name or folder of the task")->required();
+  command.judging.timeout = "60s";
+  add_judging_options(sub, command.judging, "best, cpu, cuda, hip, or one device such as cuda:0");
+  add_time_budget(sub, command.judging.time_budget, time_budget);
+  sub.add_option("--max-samples", command.judging.evaluation.max_samples,
+                 "timed launches of each kernel per shape, at most; a block of a race has two "
+                 "launches of each kernel")
+      ->check(CLI::Range(6, 100'000))
+      ->capture_default_str();
+  sub.add_option(
+      "--store", command.store,
+      "SQLite file with the candidates, which also keeps what is measured: the kernels become "
+      "candidates of the run `person`, as with `winnow eval --store`, unless they are "
+      "candidates already; `show` and `export html` show the measurements, and no board "
+      "rests on those of candidates that were judged before (default: candidates come "
+      "from $WINNOW_STORE, else the newest *.db; nothing is kept)");
+  sub.add_flag("--json", command.json, "one JSON document, " + json);
+}
+
 ExitCode judge_pair(const PairCommand& command, const PairMethod& method) {
   Interrupt interrupt; // before any other thread starts
   CommandStore store(command.store, CommandStore::Use::Keep);
@@ -233,12 +258,15 @@ ExitCode judge_pair(const PairCommand& command, const PairMethod& method) {
   if (options.time_budget.count() == 0) {
     options.time_budget = devices->first().kind == "cpu" ? method.cpu_budget : method.gpu_budget;
   }
+  const std::string& kind = devices->first().kind;
+  activity->away([&] { std::cerr << tasks::unproven_warning({task}, kind); });
   evaluators::OneByOne evaluations(devices->factory());
   evaluators::EvaluationRequest request;
   request.task = std::make_shared<const tasks::Task>(task);
   request.protocol = options;
   const OnInterrupt stop(interrupt, [&] { evaluations.interrupt(); });
-  const KernelPair pair = judged_pair(named, std::move(request), evaluations, interrupt);
+  const KernelPair pair = judged_pair(named, std::move(request), evaluations, interrupt,
+                                      tasks::speedup_versus(task, kind));
   activity.reset();
   if (interrupt.interrupted()) {
     std::cerr << "interrupted\n";

@@ -35,6 +35,11 @@ struct PairMethod {
   bool needs_race = false; ///< without a race the command has failed
 };
 
+/// Adds TASK and the options of both commands. `time_budget`: the defaults in words; `json`: what
+/// --json prints.
+void add_pair_options(CLI::App& sub, PairCommand& command, const std::string& time_budget,
+                      const std::string& json);
+
 /// Judges the kernels and prints the report. Of a plan's parameters it takes the first choice that
 /// the plan allows and that has the given values and, for a candidate, the candidate's values.
 /// Throws UsageError, DeviceUnavailable, Error.

@@ -43,19 +43,11 @@ void add_comparison(CLI::App& sub, ProfileCommand& command) {
 }
 
 void add_options(CLI::App& sub, ProfileCommand& command) {
-  sub.add_option("TASK", command.task, "name, category/name or folder of the task")->required();
+  add_pair_options(sub, command, "500ms on the cpu, 200ms on a GPU",
+                   "schema winnow.profile, version 2; times in ns, energy in J");
   sub.add_option("FILE", command.file, std::string("the kernel file, at most 1 MiB") + kOrCandidate)
       ->required();
-  sub.add_option(
-      "--store", command.store,
-      "SQLite file with the candidates, which also keeps what is measured: the kernels become "
-      "candidates of the run `person`, as with `winnow eval --store`, unless they are "
-      "candidates already; `show` and `export html` show the measurements, and no board "
-      "rests on those of candidates that were judged before (default: candidates come "
-      "from $WINNOW_STORE, else the newest *.db; nothing is kept)");
   add_comparison(sub, command);
-  command.judging.timeout = "60s";
-  add_judging_options(sub, command.judging, "best, cpu, cuda, hip, or one device such as cuda:0");
   sub.add_option("--counters", command.counters,
                  "fast (one pass), full (all counters, several passes) or off (times only: no "
                  "launch facts, limiter, speed of light or energy)")
@@ -63,13 +55,6 @@ void add_options(CLI::App& sub, ProfileCommand& command) {
       ->capture_default_str();
   sub.add_flag("--no-energy", command.no_energy,
                "do not measure the energy of a run; the measurement takes a second per shape");
-  add_time_budget(sub, command.judging.time_budget, "500ms on the cpu, 200ms on a GPU");
-  sub.add_option("--max-samples", command.judging.evaluation.max_samples,
-                 "timed launches of each kernel per shape, at most")
-      ->check(CLI::Range(6, 100'000))
-      ->capture_default_str();
-  sub.add_flag("--json", command.json,
-               "one JSON document, schema winnow.profile, version 2; times in ns, energy in J");
 }
 
 } // namespace

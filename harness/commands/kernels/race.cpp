@@ -16,7 +16,8 @@ ExitCode race(const PairCommand& command) {
 }
 
 void add_options(CLI::App& sub, PairCommand& command) {
-  sub.add_option("TASK", command.task, "name, category/name or folder of the task")->required();
+  add_pair_options(sub, command, "1s on the cpu, 300ms on a GPU; a decided race ends earlier",
+                   "schema winnow.race, version 2; times in ns");
   sub.add_option("A", command.file,
                  std::string("a kernel file") + kOrCandidate + "; the verdict is about A")
       ->required();
@@ -30,24 +31,6 @@ void add_options(CLI::App& sub, PairCommand& command) {
   sub.add_option("--param-b", command.against_parameters,
                  "NAME=VALUE, a parameter of B's plan; default: as for A")
       ->allow_extra_args(false);
-  command.judging.timeout = "60s";
-  add_judging_options(sub, command.judging, "best, cpu, cuda, hip, or one device such as cuda:0");
-  add_time_budget(sub, command.judging.time_budget,
-                  "1s on the cpu, 300ms on a GPU; a decided race ends earlier");
-  sub.add_option("--max-samples", command.judging.evaluation.max_samples,
-                 "timed launches of each kernel per shape, at most; a block has two launches of "
-                 "each kernel")
-      ->check(CLI::Range(6, 100'000))
-      ->capture_default_str();
-  sub.add_option(
-      "--store", command.store,
-      "SQLite file with the candidates, which also keeps what is measured: the kernels become "
-      "candidates of the run `person`, as with `winnow eval --store`, unless they are "
-      "candidates already; `show` and `export html` show the measurements, and no board "
-      "rests on those of candidates that were judged before (default: candidates come "
-      "from $WINNOW_STORE, else the newest *.db; nothing is kept)");
-  sub.add_flag("--json", command.json,
-               "one JSON document, schema winnow.race, version 2; times in ns");
 }
 
 } // namespace

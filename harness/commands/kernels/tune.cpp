@@ -7,9 +7,12 @@
 #include "harness/exit/interrupt.h"
 #include "harness/named/named_task.h"
 #include "harness/report/activity.h"
+#include "harness/report/timed_shapes.h"
 #include "harness/report/tuning_report.h"
 #include "tasks/plan/tuning/parameter_choices.h"
 #include "tasks/plan/tuning/tuned_file.h"
+#include "tasks/proof.h"
+#include "tasks/task/baseline.h"
 
 #include <filesystem>
 #include <iostream>
@@ -89,10 +92,9 @@ std::string tuned_text(const tasks::KernelFile& file, TuningRequest tuning,
   const bool is_faster = evaluation.race && evaluation.race->verdict == "faster" &&
                          evaluation.verdict == tasks::Verdict::Correct;
   report.dispatch =
-      is_faster ? fmt::format(
-                      "choosing by shape is {:.3f}x as fast as one choice: {:.3f} to {:.3f} (99 %)",
-                      evaluation.race->ratio.value(), evaluation.race->bounds.low,
-                      evaluation.race->bounds.high)
+      is_faster ? fmt::format("choosing by shape is {} as fast as one choice: {} (99 %)",
+                              ratio_text(evaluation.race->ratio.value()),
+                              ratio_interval_text(evaluation.race->bounds))
                 : "the shapes have different best choices, but a file that chooses by shape won no "
                   "race";
   return is_faster ? *dispatching : with_best;
@@ -106,6 +108,7 @@ ExitCode tune(TuneCommand command) {
   command.file = read.name;
   const std::string& text = read.text;
   const tasks::KernelFile file = parsed_file(command, text);
+  const AtomicFile probe(output_of(command)); // before minutes of work
   TuningRequest tuning;
   tuning.choices = choices_of(command, file);
   tuning.most_seconds = command.seconds;
@@ -114,6 +117,7 @@ ExitCode tune(TuneCommand command) {
   options.waiting = activity->listener();
   const auto opened = open_devices(command.judging, options);
   const evaluators::DevicePool& devices = *opened;
+  activity->away([&] { std::cerr << tasks::unproven_warning({task}, devices.first().kind); });
   evaluators::OneByOne evaluations(devices.factory());
   tuning.request.task = std::make_shared<const tasks::Task>(task);
   tuning.request.text = text;
@@ -135,7 +139,7 @@ ExitCode tune(TuneCommand command) {
     return ExitCode::Interrupted;
   }
   TuningReport report{task.name, command.file, sha256_hex(text), {}, std::move(*family), 0, {}, {}};
-  report.speedup_versus = tasks::speedup_versus(task.baseline);
+  report.speedup_versus = tasks::speedup_versus(task, devices.first().kind);
   for (const tasks::Shape& shape : task.shapes_of(tasks::ShapeSet::Search, devices.first().kind)) {
     report.shapes.push_back(to_string(shape));
   }

@@ -2,6 +2,7 @@
 
 #include "agents/reply/reply.h"
 #include "agents/roles/role_reply.h"
+#include "base/text/number_text.h"
 #include "evaluators/evaluation/profile.h"
 #include "harness/run/prompts/prompt_facts.h"
 #include "harness/run/prompts/role_prompts.h"
@@ -100,7 +101,8 @@ agents::ProposalContext PromptWriter::context_for(const TaskState& state, const 
 /// "attempt 3, 2.50x: 1 kernel, shared 16 KB. Idea: ..."
 std::string PromptWriter::family_line(const TaskState& state, const search::Card& card) {
   const ShelvedCandidate& candidate = shelf_.at(card.candidate);
-  return fmt::format("attempt {}, {:.2f}x: {}{}", card.number, candidate.evaluation.speedup,
+  return fmt::format("attempt {}, {}x: {}{}", card.number,
+                     number_text(candidate.evaluation.speedup),
                      outcome_of(*state.search->find(card.candidate)).cell, idea_text(candidate));
 }
 
@@ -109,7 +111,7 @@ std::string PromptWriter::failure_line(const TaskState& state, const search::Car
   const search::Individual& failed = *state.search->find(card.candidate);
   const search::Individual& parent = *state.search->find(failed.ask->parents.front());
   const double share = outcome_of(failed).speedup / outcome_of(parent).speedup;
-  return fmt::format("attempt {}, {:.2f}x the speed of {}{}", card.number, share,
+  return fmt::format("attempt {}, {}x the speed of {}{}", card.number, number_text(share),
                      parent.ask ? fmt::format("attempt {}", parent.number) : "the first kernel",
                      idea_text(shelf_.at(card.candidate)));
 }

@@ -63,28 +63,12 @@ std::optional<agents::ModelReply> Journal::recorded_reply(store::RowId call) con
 }
 
 void Journal::finish_call(store::RowId call, const agents::ModelRequest& request,
-                          std::string_view endpoint, const agents::ModelReply& reply) {
+                          const agents::ModelReply& reply) {
   store::ModelCallRow row;
-  row.id = call;
-  row.key = request.key;
-  row.endpoint = endpoint;
+  static_cast<tasks::ModelAnswer&>(row) = reply;
   row.model = reply.model.empty() ? request.model : reply.model;
-  row.reply = reply.text;
   row.status = "ok";
-  row.finish_reason = reply.finish_reason;
-  row.prompt_tokens = reply.usage.prompt_tokens;
-  row.cached_tokens = reply.usage.cached_tokens;
-  row.completion_tokens = reply.usage.completion_tokens;
-  row.reasoning_tokens = reply.usage.reasoning_tokens;
-  row.cache_write_tokens = reply.usage.cache_write_tokens;
-  row.dollars = reply.dollars;
   row.price = reply.price ? agents::price_json(*reply.price).dump() : "";
-  row.seconds = reply.seconds;
-  row.first_token_seconds = reply.first_token_seconds;
-  row.request_id = reply.request_id;
-  row.attempts = reply.attempts;
-  row.repaired = reply.repaired;
-  row.served_from = reply.served_from;
   const agents::EstimatedCost estimated = reply.served_from
                                               ? agents::EstimatedCost()
                                               : reply.estimated.value_or(agents::EstimatedCost());
@@ -243,20 +227,9 @@ nlohmann::json request_json(const agents::ModelRequest& request) {
 
 agents::ModelReply reply_from_row(const store::ModelCallRow& row) {
   agents::ModelReply reply;
+  static_cast<tasks::ModelAnswer&>(reply) = row;
   reply.status = agents::ModelReply::Status::Ok;
-  reply.text = row.reply;
-  reply.finish_reason = row.finish_reason;
-  reply.model = row.model;
-  reply.request_id = row.request_id;
-  reply.usage = {row.prompt_tokens, row.cached_tokens, row.completion_tokens, row.reasoning_tokens,
-                 row.cache_write_tokens};
-  reply.dollars = row.dollars;
   reply.price = agents::price_from_json(nlohmann::json::parse(row.price, nullptr, false));
-  reply.seconds = row.seconds;
-  reply.first_token_seconds = row.first_token_seconds;
-  reply.attempts = static_cast<int>(row.attempts);
-  reply.repaired = row.repaired;
-  reply.served_from = row.served_from;
   return reply;
 }
 

@@ -39,7 +39,7 @@ public:
   /// Call this only for replies that arrived. A call that failed stays open, and a resumed run
   /// sends it again.
   void finish_call(store::RowId call, const agents::ModelRequest& request,
-                   std::string_view endpoint, const agents::ModelReply& reply);
+                   const agents::ModelReply& reply);
   store::RowId add_candidate(store::RowId task, const store::CandidateRow& candidate);
   // As the methods of RunStore.
   void add_evaluations(store::RowId candidate, const std::vector<tasks::Evaluation>& evaluations,

@@ -1,6 +1,7 @@
 #include "harness/run/state/progress.h"
 
 #include "base/text.h"
+#include "base/text/number_text.h"
 #include "harness/config/duration.h"
 #include "harness/report/counted.h"
 #include "harness/report/visible_output.h"
@@ -67,14 +68,14 @@ std::string best_part(const ProgressSnapshot& snapshot) {
                        [](const auto& a, const auto& b) { return a.second < b.second; });
   return best == snapshot.best_speedup.end()
              ? std::string()
-             : fmt::format("best {:.2f}x {}", best->second, best->first);
+             : fmt::format("best {}x {}", number_text(best->second), best->first);
 }
 
 std::string spend_part(const ProgressSnapshot& snapshot) {
   if (snapshot.spend.dollars <= 0 && snapshot.limits.dollars <= 0) {
     return {};
   }
-  std::string text = fmt::format("${:.2f}", snapshot.spend.dollars);
+  std::string text = "$" + number_text(snapshot.spend.dollars);
   if (snapshot.limits.dollars > 0) {
     text += fmt::format(" of ${:g}", snapshot.limits.dollars);
   }

@@ -1,6 +1,7 @@
 #include "harness/run/state/verdict_tally.h"
 
 #include "base/text.h"
+#include "base/text/number_text.h"
 #include "evaluators/evaluation/blank_evaluation.h"
 #include "harness/report/counted.h"
 #include "tasks/task/baseline.h"
@@ -19,7 +20,7 @@ std::string attempt_line(const std::string& key, const tasks::Evaluation& evalua
   std::string line = fmt::format("{} {}", key, to_string(evaluation.verdict));
   if (evaluation.verdict == Verdict::Correct) {
     if (evaluation.score_ns > 0) {
-      line += fmt::format(" {:.2f} us {:.2f}x", evaluation.score_ns / 1000, evaluation.speedup);
+      line += " " + time_text(evaluation.score_ns) + " " + number_text(evaluation.speedup) + "x";
     }
     line += evaluation.promoted ? "" : ", not promoted: slow on hidden shapes";
   } else if (!evaluation.detail.empty()) {
@@ -58,7 +59,7 @@ void VerdictTally::tell(const TaskState& state, const std::string& key,
   std::string line = attempt_line(key, evaluation);
   const double best = state.speedups.best();
   if (best > 0) {
-    line += fmt::format(" (best {:.2f}x)", best);
+    line += " (best " + number_text(best) + "x)";
   }
   const bool is_best = evaluation.verdict == Verdict::Correct && evaluation.promoted && best > 1 &&
                        evaluation.speedup == best;

@@ -125,7 +125,7 @@ protected:
                                   names[row.parent_id], row.digest, verdict_of(candidate)));
     }
     for (const store::ModelCallRow& call : store.finished_calls(run->id)) {
-      lines.push_back(call.key + " " + call.request + " " + call.reply);
+      lines.push_back(call.key + " " + call.request + " " + call.text);
     }
     for (const store::LeaderboardRow& row : store.leaderboard(everything)) {
       lines.push_back(fmt::format("{} {} {} {}", row.task, row.rank, row.digest, row.speedup));

@@ -159,6 +159,7 @@ void HttpServer::run() {
   std::exception_ptr problem;
   {
     const ApplicationThread thread(*state_, problem);
+    const auto guard = asio::make_work_guard(state_->io); // stop() ends it, also without a peer
     state_->io.run();
   }
   if (problem) {

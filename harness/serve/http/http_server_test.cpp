@@ -162,5 +162,16 @@ TEST_F(HttpServerTest, AnAddressThatIsTakenIsAnError) {
       Error);
 }
 
+TEST(HttpServer, EndsTheApplicationAlsoWithoutAPeer) {
+  test::EchoApplication application;
+  bool has_ended = false;
+  application.at_end = [&] { has_ended = true; };
+  HttpServer server(parse_bind_address("127.0.0.1:0"), application);
+  server.post([] { std::this_thread::sleep_for(std::chrono::milliseconds(300)); }); // it is busy
+  server.stop();
+  server.run();
+  EXPECT_TRUE(has_ended);
+}
+
 } // namespace
 } // namespace winnow::harness

@@ -12,7 +12,7 @@ pages.ab = {
       : 'They never took turns. The intervals below come from different times, so only a race (winnow race) tells which is faster.'));
     const both = [['A', a, hue(0)], ['B', b, hue(1)]], {where, place} = likeWithLike(a, b);
     whiskers(main, `Speedup of both ${where}, with 95 % intervals`, both.map(([name, c, color]) => ({...whiskerRow({...c, ...place(c), model: c.by, rank: null}, color), label: `${name}: #${c.candidate_id} ${c.by}`})).filter(r => r.mid > 0),
-      {lines: [{at: 1, text: versusOf(a.task)}]});
+      {lines: [{at: 1, text: versusOf(a)}]});
     const results = await Promise.all(both.map(([, c]) => part('results', c.candidate_id)));
     if (areOnTwoGpus(a, b, results)) main.append(note('A and B were judged on different GPUs of one model, so a part of the difference of their times comes from the GPUs. Compare the speedups.', 'warn'));
     this.table(main, a, b, results, where, place);
@@ -25,14 +25,14 @@ pages.ab = {
     h('button', {class: 'plain'}, 'Compare'), a ? toCandidate(a.candidate_id, 'open A') : null, b ? toCandidate(b.candidate_id, 'open B') : null),
   table(main, a, b, [one, two], where, place) {
     const timed = r => (r?.cases ?? []).filter(k => k.median_ns > 0), pairs = timed(one).map(k => [k, timed(two).find(o => o.shape === k.shape)]);
-    const change = (x, y) => known(x) && known(y) && y > 0 ? `${x / y >= 1 ? '+' : '\u2212'}${Math.abs(100 * (x / y - 1)).toFixed(1)} %` : none;
+    const change = (x, y) => known(x) && known(y) && y > 0 ? `${x / y >= 1 ? '+' : '\u2212'}${digits(Math.abs(100 * (x / y - 1)), 1)} %` : none;
     const counters = c => Object.assign({}, ...(profileOf.get(c.candidate_id) ?? []).slice(0, 1).map(s => s.counters?.counters ?? {}));
     const [ca, cb] = [counters(a), counters(b)];
     const lines = [
       [`speedup ${where}`, place(a).speedup, place(b).speedup, speed], [`time ${where}`, place(a).score_ns, place(b).score_ns, time],
       ...pairs.map(([k, o]) => [`time when judged at ${k.shape}`, k.median_ns, o?.median_ns, time]),
       ['registers', a.registers, b.registers, x => x ?? none], ['spilled bytes', a.spills, b.spills, x => x ?? none], ['lines', a.lines, b.lines, x => x ?? none],
-      ...Object.keys(ca).map(name => [name + ' (first shape)', ca[name]?.value, cb[name]?.value, x => known(x) ? Number(x.toPrecision(4)).toLocaleString('en') : none])];
+      ...Object.keys(ca).map(name => [name + ' (first shape)', ca[name]?.value, cb[name]?.value, x => count(known(x) ? Number(x.toPrecision(4)) : null)])];
     main.append(table(lines, [{name: '', value: l => l[0]}, {name: 'A', num: true, cell: l => l[3](l[1])}, {name: 'B', num: true, cell: l => l[3](l[2])}, {name: 'A against B', num: true, cell: l => change(l[1], l[2])},
       ]), h('p', {}, `Parameters: A ${parameters(a.parameters) || none}; B ${parameters(b.parameters) || none}.`));
   },

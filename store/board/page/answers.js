@@ -2,7 +2,7 @@
 const summaryOf = b => board.summaries.find(s => ofBoard(s, b)), withoutFinal = b => summaryOf(b)?.final_at === null;
 const leftOutOf = first => board.not_ranked.filter(k => ['task', 'task_digest', 'device', 'device_name'].every(name => k[name] === first[name]));
 const command = text => h('code', {class: 'command', title: 'A click selects the command.'}, text);
-const spent = c => c ? `${count(c.calls)} calls, ${known(c.dollars) ? (c.calls_without_price ? 'at least ' : '') + dollars(c.dollars) : 'price unknown'}, ${c.device_seconds.toFixed(1)} s of the device` : none;
+const spent = c => c ? `${count(c.calls)} calls, ${known(c.dollars) ? (c.calls_without_price ? 'at least ' : '') + dollars(c.dollars) : 'price unknown'}, ${digits(c.device_seconds, 1)} s of the device` : none;
 /// Saves a text as a file.
 function download(name, type, text) {
   const anchor = document.createElement('a');
@@ -24,5 +24,5 @@ function answers(b) {
 }
 /// Correct kernels without a place.
 const leftOut = list => list.length ? [h('h3', {}, 'Correct, but not ranked'), table(list, [{name: 'kernel', value: k => k.candidate_id, cell: k => toCandidate(k.candidate_id)}, {name: 'task', value: k => k.task}, {name: 'by', value: author},
-  {name: 'speedup', num: true, value: k => k.speedup, cell: k => `${speed(k.speedup)} (${bounds(k)})`}, {name: 'why', wide: true, value: k => k.reason}], {id: 'left-out-rows'}),
+  {name: 'speedup', num: true, value: k => k.speedup, cell: k => `${speedOf(k)} (${bounds(k)})`}, {name: 'why', wide: true, value: k => k.reason}], {id: 'left-out-rows'}),
   list[0].of > list.length ? note(`${list[0].of - list.length} more are not in this page. The store has them.`) : ''] : [];

@@ -12,7 +12,7 @@ pages.board = {
         on: {change: event => go(state, {filter: event.target.value})}})),
       h('span', {class: 'soft'}, `${rows.length} of ${b.rows.length} kernels`)));
     main.append(note(`Revision ${shortDigest(b.first.task_digest)} of the task, evaluator ${b.first.evaluator_version}. Search shapes: ${b.first.shapes.join('; ') || 'not stored'}.`));
-    if (b.first.task_note) main.append(note(b.first.task_note[0].toUpperCase() + b.first.task_note.slice(1) + '.', 'warn'));
+    for (const text of [b.first.task_note, b.first.task_proof].filter(Boolean)) main.append(note(text[0].toUpperCase() + text.slice(1) + '.', 'warn'));
     if (b.first.task_flags.length) main.append(note(`Flags of the task: ${b.first.task_flags.join('; ')}.`));
     main.append(h('h3', {}, 'Which kernel to ship'), answers(b));
     const lines = [{at: 1, text: b.first.speedup_versus}, ...this.libraries(b).filter(l => l.relative_time).map(l => ({at: 1 / l.relative_time, text: `${l.name} ${l.version}`}))];
@@ -37,7 +37,7 @@ pages.board = {
       {name: 'rank', num: true, value: p => p.rank, cell: rank},
       {name: 'kernel', value: p => p.candidate_id, cell: p => toCandidate(p.candidate_id)},
       {name: 'by', value: author},
-      {name: 'speedup', num: true, value: p => p.speedup, cell: p => speed(p.speedup)},
+      {name: 'speedup', num: true, value: p => p.speedup, cell: p => speedOf(p)},
       {name: '95 % interval', num: true, value: p => p.speedup_low, cell: bounds},
       {name: 'time', num: true, value: p => p.score_ns, cell: p => time(p.score_ns)},
       {name: 'held out', num: true, value: p => p.held_out_speedup, cell: p => known(p.held_out_speedup) ? speed(p.held_out_speedup) : none},
@@ -67,4 +67,6 @@ function seenFrom(kernel, found) {
   return {...found, kernel: found.rival, rival: found.kernel, verdict: turned[found.verdict] ?? found.verdict, ratio: known(found.ratio) ? 1 / found.ratio : null,
     ratio_low: found.ratio_high > 0 ? 1 / found.ratio_high : null, ratio_high: found.ratio_low > 0 ? 1 / found.ratio_low : null};
 }
-const raceBound = x => x.toFixed([3, 4, 5, 6, 7, 8].find(d => x === 1 || +x.toFixed(d) !== 1) ?? 9), raceText = r => r && `${r.verdict} ${known(r.ratio) ? r.ratio.toFixed(3) : '(ratio not known)'}` + (r.ratio_high > 0 ? ` (99 %: ${raceBound(r.ratio_low)}\u2013${raceBound(r.ratio_high)})` : '') + `, ${r.source === 'final' ? 'in the final' : r.source}`; // a bound that is not 1 does not read as 1
+/// A bound that is not 1 does not read as 1.
+const raceBound = x => { let text = fourDigits(x); for (let d = 4; x !== 1 && text === (1).toFixed(d - 1) && d < 10; ++d) text = x.toFixed(d); return text; };
+const raceText = r => r && `${r.verdict} ${known(r.ratio) ? fourDigits(r.ratio) + 'x' : '(ratio not known)'}` + (r.ratio_high > 0 ? ` (99 %: ${raceBound(r.ratio_low)}\u2013${raceBound(r.ratio_high)})` : '') + `, ${r.source === 'final' ? 'in the final' : r.source}`;

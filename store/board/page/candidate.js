@@ -8,6 +8,7 @@ pages.candidate = {
     main.append(h('h2', {}, `#${c.candidate_id} ${c.task}, by ${c.by}`), this.chooser(c));
     const p = placeOf.get(c.candidate_id);
     main.append(h('div', {class: 'cols'}, this.facts(c, p), this.family(c, p)));
+    if (c.speedup > 0) main.append(note('Speedups and times are geometric means over the search shapes. Each measurement is of another hour: compare kernels by a race or a final.'));
     const result = await part('results', c.candidate_id);
     if (result) {
       const judge = judgeText(result);
@@ -21,37 +22,40 @@ pages.candidate = {
   chooser: c => h('form', {class: 'bar', on: {submit: event => { event.preventDefault(); go({page: 'candidate'}, {id: event.target.elements.id.value.trim()}); }}},
     h('label', {}, 'Candidate ', h('input', {name: 'id', inputmode: 'numeric', size: 7, value: c.candidate_id})), h('button', {class: 'plain'}, 'Open')),
   facts(c, p) {
+    const over = r => `${speedOf(r)} over ${versusOf(c)}, 95 %: ${bounds(r)}`;
+    const proof = (p ?? board.not_ranked.find(k => k.candidate_id === c.candidate_id))?.task_proof;
     return facts([
+      ['Task', proof ? h('span', {class: 'unsure'}, proof) : null],
       ['Verdict', h('span', {class: c.verdict === 'correct' ? null : 'bad'}, c.verdict + (c.stage && c.verdict !== 'correct' ? `, at stage ${c.stage}` : ''))],
       ['Why', c.verdict === 'correct' ? null : c.detail],
       ['Rank', p ? rank(p) + (p.unranked ? ` (${p.unranked})` : '') + (p.tied ? ', shared: no race tells them apart' : '') + (p.rank !== null && p.flag ? '; no final yet, so the order is provisional' : '') : none],
-      ['Speedup in the final', inFinal(p) ? `${speed(p.speedup)}, 95 %: ${bounds(p)}` : null], ['Speedup when judged', `${speed(c.speedup)}, 95 %: ${bounds(c)}`],
-      ['Held-out shapes', p && known(p.held_out_speedup) ? speed(p.held_out_speedup) : null],
-      ['Time in the final', inFinal(p) ? time(p.score_ns) : null], ['Time when judged', time(c.score_ns)], ['Parameters', parameters(c.parameters) || none], ['Device', c.device_name ? `${c.device_name}, isolation ${c.isolation}, evaluator ${c.evaluator_version}` : 'not evaluated yet'],
+      ['Speedup in the final', inFinal(p) ? over(p) : null], ['Speedup when judged', c.speedup > 0 ? over(c) : null],
+      ['At held-out shapes', p && known(p.held_out_speedup) ? speed(p.held_out_speedup) : null],
+      ['Time in the final', inFinal(p) ? time(p.score_ns) : null], ['Time when judged', c.score_ns > 0 ? time(c.score_ns) : null], ['Parameters', parameters(c.parameters) || none], ['Device', c.device_name ? `${c.device_name}, isolation ${c.isolation}, evaluator ${c.evaluator_version}` : 'not evaluated yet'],
       ['Not ranked', board.not_ranked.find(k => k.candidate_id === c.candidate_id)?.reason],
       ['Take it', board.summaries.filter(s => s.leader === c.candidate_id && c.origin !== 'baseline').slice(0, 1).map(s => command(s.export_command))[0]]]);
   },
   family(c) {
-    const children = candidates.filter(o => (o.parents ?? []).includes(c.candidate_id)).slice(0, 30), links = ids => ids.flatMap((id, i) => [i ? ', ' : '', toCandidate(id)]);
-    const leader = boards.find(b => b.rows.includes(placeOf.get(c.candidate_id)))?.first;
+    const leader = boards.find(b => b.rows.includes(placeOf.get(c.candidate_id)))?.first, children = candidates.filter(o => (o.parents ?? []).includes(c.candidate_id)).slice(0, 30), links = ids => ids.flatMap((id, i) => [i ? ', ' : '', withAuthor(id)]), comparisons = [
+      c.parents?.length ? h('a', {href: link({page: 'ab', a: c.candidate_id, b: c.parents[0]})}, 'with its parent') : null,
+      leader && leader.candidate_id !== c.candidate_id ? h('a', {href: link({page: 'ab', a: c.candidate_id, b: leader.candidate_id})}, 'with the leader') : null].filter(Boolean);
     return facts([
       ['Run', `${runOf.get(c.run_id)?.run ?? '?'}${c.call_key ? ', call ' + c.call_key : ''}`],
-      ['Made', (c.created_at ?? '').slice(0, 19).replace('T', ' ')], ['Digest', shortDigest(c.digest)],
+      ['Made', c.created_at ? c.created_at.slice(0, 19).replace('T', ' ') + ' UTC' : null], ['File', shortDigest(c.digest)],
       ['Tokens', c.completion_tokens > 0 ? `${count(c.prompt_tokens)} in, ${count(c.completion_tokens)} out` : null],
       ['Cost', c.origin === 'model' ? dollars(c.dollars) : null], ['Builds on', c.parents?.length ? h('span', {}, links(c.parents)) : 'nothing'], ['Used by', children.length ? h('span', {}, links(children.map(o => o.candidate_id))) : 'nobody'],
-      ['Compare', h('span', {}, c.parents?.length ? h('a', {href: link({page: 'ab', a: c.candidate_id, b: c.parents[0]})}, 'with its parent') : null, c.parents?.length ? ' ' : null,
-        leader && leader.candidate_id !== c.candidate_id ? h('a', {href: link({page: 'ab', a: c.candidate_id, b: leader.candidate_id})}, 'with the leader') : null)],
-      ...this.races(c), ...board.measurements.filter(m => m.candidate_id === c.candidate_id).map(m => [`winnow ${m.asked_by}`, `${speed(m.speedup)}, 95 %: ${bounds(m)}, ${time(m.score_ns)}, on ${m.started_at.slice(0, 10)}`])]);
+      ['Compare', comparisons.length ? h('span', {}, comparisons.flatMap((a, i) => [i ? ', ' : '', a])) : null],
+      ...this.races(c), ...board.measurements.filter(m => m.candidate_id === c.candidate_id).map(m => [`By winnow ${m.asked_by}`, `${speedOf(m)}, 95 %: ${bounds(m)}; time ${time(m.score_ns)}; on ${m.started_at.slice(0, 10)}`])]);
   },
   /// The newest race of each source and rival: two sources are two measurements.
-  races: c => [...groups(racesAt(c).map(r => seenFrom(c.kernel, r)), r => r.source + r.rival).values()].slice(0, 12).map(([r]) => ['Race', h('span', {}, 'against ', byKernel.get(r.rival) ? toCandidate(byKernel.get(r.rival).candidate_id) : shortDigest(r.rival), `: ${raceText(r)}`)]),
+  races: c => [...groups(racesAt(c).map(r => seenFrom(c.kernel, r)), r => r.source + r.rival).values()].slice(0, 12).map(([r]) => ['Race', h('span', {}, 'against ', byKernel.get(r.rival) ? withAuthor(byKernel.get(r.rival).candidate_id) : `the kernel ${shortDigest(r.rival)}, which is no candidate here`, `: ${raceText(r)}`)]),
   async measured(main, c, result) {
     if (result.detail && c.verdict !== 'correct' && result.detail.length > (c.detail ?? '').length) main.append(h('h3', {}, 'Why, in full'), h('pre', {}, result.detail));
     const timed = result.cases.filter(k => k.median_ns > 0);
     if (timed.length) {
       main.append(h('h3', {}, 'At each search shape'));
-      whiskers(main, 'Speedup at each search shape', timed.map(k => ({label: k.shape, low: k.speedup_low, mid: k.speedup, high: k.speedup_high, tip: `${k.shape}: ${speed(k.speedup)} (${bounds(k)})`, href: null})), {lines: [{at: 1, text: versusOf(c.task)}]});
-      main.append(table(timed, caseColumns(versusOf(c.task))));
+      whiskers(main, 'Speedup at each search shape', timed.map(k => ({label: k.shape, low: k.speedup_low, mid: k.speedup, high: k.speedup_high, tip: `${k.shape}: ${speedOf(k)} (${bounds(k)})`, href: null})), {lines: [{at: 1, text: versusOf(c)}]});
+      main.append(table(timed, caseColumns(versusOf(c))));
       const samples = await part('samples', c.candidate_id);
       main.append(h('h3', {}, 'Samples, in the order of measurement'));
       if (!samples) main.append(note('The samples are not in this page. The store has them.'));
@@ -94,17 +98,20 @@ pages.candidate = {
     if (talk) main.append(h('details', {}, h('summary', {}, 'Reply'), h('pre', {}, talk.reply)));
   },
 };
-const conditions = k => k ? ': ' + [k.stopped_by && 'stopped: ' + k.stopped_by, k.median_clock_mhz && Math.round(k.median_clock_mhz) + ' MHz', k.temperature_c && k.temperature_c + ' \u00b0C', k.power_w && Math.round(k.power_w) + ' W',
+/// A link with the author's name: a bare number says little.
+const withAuthor = id => toCandidate(id, `#${id}${byId.get(id) ? ' by ' + byId.get(id).by : ''}`);
+const whyStopped = {budget: 'the time for it was spent', max_samples: 'there were enough samples', converged: 'the interval was narrow enough'};
+const conditions = k => k ? ': ' + [k.stopped_by && 'stopped because ' + (whyStopped[k.stopped_by] ?? k.stopped_by), k.median_clock_mhz && Math.round(k.median_clock_mhz) + ' MHz', k.temperature_c && k.temperature_c + ' \u00b0C', k.power_w && Math.round(k.power_w) + ' W',
   k.outliers && k.outliers + (k.outliers === 1 ? ' outlier' : ' outliers'), k.drift && `drift ${percent(k.drift)}`, k.bimodal && 'two groups of times', k.discarded && k.discarded + ' discarded', ...(k.throttle_reasons ?? [])].filter(Boolean).join(', ') : '';
 const caseColumns = versus => [
   {name: 'shape', value: k => k.shape}, {name: 'time', num: true, cell: k => time(k.median_ns)},
   {name: '95 % interval', num: true, cell: k => known(k.median_low_ns) ? `${time(k.median_low_ns)} \u2013 ${time(k.median_high_ns)}` : 'no interval'},
-  {name: versus, num: true, cell: k => time(k.baseline_median_ns)}, {name: 'speedup', num: true, cell: k => speed(k.speedup)}, {name: '95 %', num: true, cell: bounds},
+  {name: versus, num: true, cell: k => time(k.baseline_median_ns)}, {name: 'speedup', num: true, cell: k => speedOf(k)}, {name: '95 %', num: true, cell: bounds},
   {name: 'error / limit', num: true, cell: k => known(k.max_error_ratio) ? k.max_error_ratio.toPrecision(3) : none}];
 const lightColumns = [
   {name: 'shape', value: s => s.shape}, {name: 'of light', num: true, cell: s => percent(s.speed_of_light?.fraction)}, {name: 'bound', cell: s => s.speed_of_light?.bound ?? s.no_speed_of_light ?? none},
   {name: 'limited by', wide: true, cell: s => (s.limiters ?? []).map(l => `${l.limiter}: ${l.because}`).join('; ') || none},
-  {name: 'counters', wide: true, cell: s => Object.entries(s.counters?.counters ?? {}).filter(e => known(e[1]?.value)).map(([name, v]) => `${name} ${Number(v.value.toPrecision(4)).toLocaleString('en')}`).join(', ') || s.counters?.unavailable || none}];
+  {name: 'counters', wide: true, cell: s => Object.entries(s.counters?.counters ?? {}).filter(e => known(e[1]?.value)).map(([name, v]) => `${name} ${count(Number(v.value.toPrecision(4)))}`).join(', ') || s.counters?.unavailable || none}];
 // ---- text of kernels ----
 const tokens = /(\/\/[^\n]*|\/\*[\s\S]*?\*\/)|("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|(^[ \t]*#[^\n]*)|\b(__global__|__device__|__shared__|__restrict__|__launch_bounds__|extern|template|typename|const|constexpr|static|inline|void|int|unsigned|float|double|bool|char|short|long|auto|struct|using|if|else|for|while|do|return|break|continue|switch|case|sizeof|namespace)\b/gm;
 const codeLimit = 4000; // lines; longer lines than 20,000 characters are cut

@@ -16,8 +16,8 @@ pages.convergence = {
     for (const l of unknown) main.append(note(`${l.name}: ${unit[1]} are not known, so it has no line.`, 'warn'));
     this.picture(main, lines.filter(l => l.known), unit[1], most);
     main.append(table(lines, [
-      {name: 'line', value: l => l.name}, {name: unit[1], num: true, cell: l => l.known ? count(l.end) : 'unknown'}, {name: 'first speedup', num: true, cell: l => speed(l.steps[0].speedup)},
-      {name: 'best', num: true, cell: l => toCandidate(l.steps.at(-1).id, speed(l.steps.at(-1).speedup))}, {name: '95 % interval', num: true, cell: l => bounds(l.steps.at(-1))}, {name: 'area', num: true, cell: l => l.known ? l.area.toFixed(2) : none}]));
+      {name: 'line', value: l => l.name}, {name: unit[1], num: true, cell: l => l.known ? count(l.end) : 'unknown'}, {name: 'first speedup', num: true, cell: l => speedOf(l.steps[0])},
+      {name: 'best', num: true, cell: l => toCandidate(l.steps.at(-1).id, speedOf(l.steps.at(-1)))}, {name: '95 % interval', num: true, cell: l => bounds(l.steps.at(-1))}, {name: 'area', num: true, cell: l => l.known ? digits(l.area) : none}]));
   },
   /// The improvements {at, speedup, low, high, id} of one line, by when they were evaluated.
   steps(list, unit) {
@@ -48,10 +48,10 @@ pages.convergence = {
         const points = [...l.steps, {...l.steps.at(-1), at: Math.max(l.end, l.steps.at(-1).at)}];
         svg.append('path').datum(points).attr('fill', tint(l.name)).attr('fill-opacity', .15).attr('d', d3.area().curve(d3.curveStepAfter).x(s => x(s.at)).y0(s => y(s.speedup_low ?? s.speedup)).y1(s => y(s.speedup_high ?? s.speedup)));
         svg.append('path').datum(points).attr('fill', 'none').attr('stroke', tint(l.name)).attr('stroke-width', 2).attr('d', d3.line().curve(d3.curveStepAfter).x(s => x(s.at)).y(s => y(s.speedup)));
-        svg.append('g').selectAll('a').data(l.steps).join('a').attr('href', s => link({page: 'candidate', id: s.id})).on('mouseenter', function () { const s = d3.select(this).datum(); tell(`#${s.id}: ${speed(s.speedup)} (${bounds(s)}), after ${plain(s.at)} ${title}`); })
+        svg.append('g').selectAll('a').data(l.steps).join('a').attr('href', s => link({page: 'candidate', id: s.id})).on('mouseenter', function () { const s = d3.select(this).datum(); tell(`#${s.id}: ${speedOf(s)} (${bounds(s)}), after ${plain(s.at)} ${title}`); })
           .on('mouseleave', () => tell()).append('circle').attr('cx', s => x(s.at)).attr('cy', s => y(s.speedup)).attr('r', 4).attr('fill', tint(l.name));
       }
     });
-    if (frame) frame.append(legend(lines.map(l => [`${l.name}: area ${l.area.toFixed(2)}`, tint(l.name)])));
+    if (frame) frame.append(legend(lines.map(l => [`${l.name}: area ${digits(l.area)}`, tint(l.name)])));
   },
 };

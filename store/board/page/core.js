@@ -9,8 +9,8 @@ const byId = new Map(candidates.map(c => [c.candidate_id, c]));
 const taskOf = new Map(board.tasks.map(t => [t.task_id, t]));
 const runOf = new Map(board.runs.map(r => [r.run_id, r]));
 const placeOf = new Map(places.map(p => [p.candidate_id, p])), inFinal = p => Boolean(p) && p.flag === ''; // inFinal: its numbers come from a final
-/// What the speedups of a task are against.
-const versusOf = task => places.find(p => p.task === task)?.speedup_versus ?? 'the baseline';
+/// What the speedup of a candidate is against: a task may have another baseline on a CPU.
+const versusOf = c => [...places, ...board.not_ranked].find(p => p.task === c.task && (c.device_name === null || p.device_name === c.device_name))?.speedup_versus ?? 'the baseline';
 const everyVersus = [...new Set(places.map(p => p.speedup_versus))].sort().reverse().join(' or ') || 'baseline.cu';
 const byKernel = new Map(candidates.filter(c => c.kernel).map(c => [c.kernel, c]).reverse());
 for (const c of candidates) Object.assign(c, {task: taskOf.get(c.task_id)?.name ?? '?', by: c.author});
@@ -30,19 +30,25 @@ function h(name, attributes, ...children) {
   return node;
 }
 // ---- numbers as `winnow leaderboard` shows them: docs/numbers.md says what each is ----
-const none = '\u2013', count = x => known(x) ? x.toLocaleString('en') : none;
+const none = '\u2013', count = x => known(x) ? x.toLocaleString('en', {maximumSignificantDigits: 15}) : none;
 const known = x => x !== null && x !== undefined && Number.isFinite(x);
-const digits = x => x > 0 && x < 0.095 ? String(+x.toPrecision(2)) : x.toFixed(2);
-const speed = x => known(x) && x > 0 ? digits(x) + 'x' : 'not measured';
+/// As base/text/number_text.h: `decimals` decimals, or two significant digits of a number that would have fewer, so that nothing but 0 reads as 0.
+const digits = (x, decimals = 2) => x < 0 ? '-' + digits(-x, decimals) : !(x > 0) || x >= 0.95 * 10 ** (1 - decimals) ? x.toFixed(decimals)
+  : x < 1e-6 ? '<0.000001' : x.toFixed(1 - Math.floor(Math.log10(x))).replace(/0+$/, '');
+const fourDigits = x => digits(x, x < 9.9995 ? 3 : x < 99.995 ? 2 : x < 999.95 ? 1 : 0);
+const about = x => { const rounded = Number(x.toPrecision(1)); return '~' + (rounded < 1 ? digits(rounded, 0) : rounded.toFixed(0)); };
+/// A speedup whose interval spans more than a factor of 100 is not sure: it has one digit.
+const isUnsure = r => known(r?.speedup_low) && known(r.speedup_high) && r.speedup_high > 100 * r.speedup_low;
+const speed = (x, r) => known(x) && x > 0 ? (isUnsure(r) ? about(x) : digits(x)) + 'x' : 'not measured', speedOf = r => speed(r.speedup, r);
 const bounds = r => known(r.speedup_low) && r.speedup_high > 0 ? `${digits(r.speedup_low)}\u2013${digits(r.speedup_high)}` : 'no interval';
 const units = [[1e9, 's'], [1e6, 'ms'], [1e3, '\u00b5s'], [0, 'ns']];
 const time = ns => {
   if (!known(ns) || ns <= 0) return none;
   const [size, unit] = units.find(u => ns >= u[0]);
-  return Number(ns / (size || 1)).toPrecision(4) + ' ' + unit;
+  return fourDigits(ns / (size || 1)) + ' ' + unit;
 };
-const percent = x => known(x) ? (100 * x).toFixed(x < 0.1 ? 1 : 0) + ' %' : none;
-const dollars = x => known(x) ? '$' + x.toFixed(4) : 'unknown';
+const percent = x => known(x) ? digits(100 * x, x < 0.1 ? 1 : 0) + ' %' : none;
+const dollars = x => known(x) ? '$' + digits(x, 4) : 'unknown';
 const rank = p => !p || p.rank === null ? none : (p.tied ? '=' : '') + p.rank;
 const parameters = p => p && typeof p === 'object' ? Object.entries(p).map(e => e.join('=')).join(' ') : '';
 const groups = (list, key) => list.reduce((map, x) => map.set(key(x), [...(map.get(key(x)) ?? []), x]), new Map());

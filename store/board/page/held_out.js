@@ -9,14 +9,14 @@ pages.heldout = {
     this.picture(main, rows.slice(0, 60));
     if (rows.length) main.append(table(rows, [
       {name: 'task', value: p => p.task}, ...(devices.size > 1 ? [{name: 'device', value: p => p.device_name}] : []), {name: 'rank', num: true, cell: rank}, {name: 'kernel', cell: p => toCandidate(p.candidate_id)}, {name: 'by', value: author},
-      {name: 'at search shapes', num: true, cell: p => `${speed(p.speedup)} (${bounds(p)})`}, {name: 'at held-out shapes', num: true, cell: p => speed(p.held_out_speedup)}, {name: 'held out / search', num: true, cell: p => (p.held_out_speedup / p.speedup).toFixed(2)}]));
+      {name: 'at search shapes', num: true, cell: p => `${speedOf(p)} (${bounds(p)})`}, {name: 'at held-out shapes', num: true, cell: p => speed(p.held_out_speedup)}, {name: 'held out / search', num: true, cell: p => digits(p.held_out_speedup / p.speedup)}]));
     const lost = board.sittings.filter(s => s.verdict !== 'correct');
     if (lost.length) main.append(h('h3', {}, 'Lost their place in a final'), table(lost, [{name: 'task', cell: s => taskOf.get(s.task_id)?.name}, {name: 'kernel', cell: s => toCandidate(s.candidate_id)}, {name: 'verdict', value: s => s.verdict}, {name: 'final', value: s => s.started_at.slice(0, 16).replace('T', ' ')}]));
     if (board.held_out.length) main.append(h('h3', {}, 'Leaders of runs, judged there'), table(board.held_out, [{name: 'run', cell: r => runOf.get(r.run_id)?.run}, {name: 'task', cell: r => taskOf.get(r.task_id)?.name}, {name: 'kernel', cell: r => toCandidate(r.candidate_id)},
-      {name: 'verdict', value: r => r.verdict}, {name: 'speedup', num: true, cell: r => speed(r.speedup)}]));
+      {name: 'verdict', value: r => r.verdict}, {name: 'speedup', num: true, cell: r => speedOf(r)}]));
     const finals = [...groups(board.sittings, s => s.sitting_id).values()].map(list => ({...list[0], n: list.length}));
     if (finals.length) main.append(h('h3', {}, 'Finals'), table(finals, [{name: 'final', num: true, value: s => s.sitting_id}, {name: 'task', cell: s => taskOf.get(s.task_id)?.name}, ...(devices.size > 1 ? [{name: 'device', value: s => s.device_name}] : []), {name: 'run', cell: s => runOf.get(s.run_id)?.run ?? 'all runs'},
-      {name: 'started', value: s => s.started_at.slice(0, 16).replace('T', ' ')}, {name: 'finalists', num: true, value: s => s.n}, {name: 'rounds', num: true, value: s => s.rounds}, {name: 'seconds', num: true, cell: s => s.seconds.toFixed(1)},
+      {name: 'started', value: s => s.started_at.slice(0, 16).replace('T', ' ')}, {name: 'finalists', num: true, value: s => s.n}, {name: 'rounds', num: true, value: s => s.rounds}, {name: 'seconds', num: true, cell: s => digits(s.seconds, 1)},
       {name: 'baseline\u2019s spread', num: true, cell: s => percent(s.baseline_spread)}]));
   },
   picture(main, rows) {
@@ -29,7 +29,7 @@ pages.heldout = {
       svg.append('line').attr('x1', x(low)).attr('y1', y(low)).attr('x2', x(high)).attr('y2', y(high)).attr('stroke', 'var(--mute)').attr('stroke-dasharray', '4 4');
       const tint = hues(rows.map(p => p.task));
       const mark = svg.append('g').selectAll('a').data(rows).join('a').attr('href', p => link({page: 'candidate', id: p.candidate_id})).attr('transform', p => `translate(0,${y(p.held_out_speedup)})`)
-        .on('mouseenter', function () { const p = d3.select(this).datum(); tell(`#${p.candidate_id} ${p.task}: ${speed(p.speedup)} (${bounds(p)}), held out ${speed(p.held_out_speedup)}`); }).on('mouseleave', () => tell());
+        .on('mouseenter', function () { const p = d3.select(this).datum(); tell(`#${p.candidate_id} ${p.task}: ${speedOf(p)} (${bounds(p)}), held out ${speed(p.held_out_speedup)}`); }).on('mouseleave', () => tell());
       mark.filter(p => known(p.speedup_low)).append('line').attr('x1', p => x(p.speedup_low)).attr('x2', p => x(p.speedup_high)).attr('stroke', p => tint(p.task)).attr('stroke-width', 2);
       mark.append('circle').attr('cx', p => x(p.speedup)).attr('r', 5).attr('fill', p => tint(p.task));
     })?.append(legend([...new Set(rows.map(p => p.task))].map(t => [t, hues(rows.map(p => p.task))(t)])));

@@ -11,7 +11,7 @@ pages.lineage = {
     main.append(h('h3', {}, 'The way to the leader'));
     main.append(table([...path].map(id => byId.get(id)).reverse(), [
       {name: 'kernel', cell: c => toCandidate(c.candidate_id)}, {name: 'by', value: c => c.by}, {name: 'verdict', value: c => c.verdict},
-      {name: 'speedup', num: true, cell: c => speed(c.speedup)}, {name: '95 % interval', num: true, cell: c => bounds(c)},
+      {name: 'speedup', num: true, cell: c => speedOf(c)}, {name: '95 % interval', num: true, cell: c => bounds(c)},
       {name: 'changes', cell: c => c.parents?.length ? h('a', {href: link({page: 'candidate', id: c.candidate_id, diff: c.parents[0]})}, `against #${c.parents[0]}`) : 'the first'}]));
   },
   path(id) {
@@ -34,7 +34,7 @@ pages.lineage = {
       svg.append('g').selectAll('path').data(edges).join('path').attr('d', e => line(e.map(at))).attr('fill', 'none').attr('stroke', 'var(--grey)').attr('stroke-opacity', .45);
       svg.append('path').attr('d', line([...path].map(id => byId.get(id)).filter(c => drawn.has(c)).map(at))).attr('fill', 'none').attr('stroke', 'var(--ink)').attr('stroke-width', 2.5);
       const href = c => link({page: 'candidate', id: c.candidate_id, diff: c.parents?.[0]});
-      const told = c => `#${c.candidate_id} ${c.by}: ${c.verdict}${c.speedup > 0 ? `, ${speed(c.speedup)} (${bounds(c)})` : ': ' + (c.detail ?? '')}`;
+      const told = c => `#${c.candidate_id} ${c.by}: ${c.verdict}${c.speedup > 0 ? `, ${speedOf(c)} (${bounds(c)})` : ': ' + (c.detail ?? '')}`;
       const mark = list => svg.append('g').selectAll('a').data(list).join('a').attr('href', href).attr('transform', c => `translate(${at(c)})`)
         .on('mouseenter', function () { tell(told(d3.select(this).datum())); }).on('mouseleave', () => tell());
       const dots = mark(timed);

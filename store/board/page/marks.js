@@ -80,7 +80,7 @@ function whiskers(main, label, rows, {lines = [], title = `speedup against ${eve
       .attr('d', r => `M${x(r.low)},-4V4M${x(r.low)},0H${x(r.high)}M${x(r.high)},-4V4`);
     row.filter(r => r.mid < lowest).append('path').attr('d', `M${left - 4},0l8,-5v10z`).attr('fill', r => r.color ?? hue(0));
     row.filter(r => r.mid >= lowest).append('circle').attr('cx', r => x(r.mid)).attr('r', 3.5).attr('fill', r => known(r.low) ? r.color ?? hue(0) : 'var(--card)').attr('stroke', r => r.color ?? hue(0)).attr('stroke-width', 1.5);
-    row.append('text').attr('x', width - 4).attr('y', 4).attr('text-anchor', 'end').text(r => (share ? digits : speed)(r.mid) + (!narrow && known(r.low) && r.high > 0 ? ` (${digits(r.low)}\u2013${digits(r.high)})` : ''));
+    row.append('text').attr('x', width - 4).attr('y', 4).attr('text-anchor', 'end').text(r => (share ? digits(r.mid) : speed(r.mid, {speedup_low: r.low, speedup_high: r.high})) + (!narrow && known(r.low) && r.high > 0 ? ` (${digits(r.low)}\u2013${digits(r.high)})` : ''));
   });
 }
 /// The colors of a board: a baseline has its own.
@@ -90,11 +90,11 @@ function strip(main, label, series) {
   const all = series.filter(s => s.values?.length), middle = median((all.find(s => s.name === 'candidate') ?? all[0])?.values ?? [1]);
   const shown = all.filter(s => s.name !== 'baseline' || median(s.values) < 4 * middle); // a slow one would flatten the others
   if (!shown.length) return null;
-  const width = Math.min(1000, roomFor(main)), height = 200, left = 70, tint = hueOf(all.map(s => s.name));
+  const width = Math.min(1000, roomFor(main)), height = 206, left = 70, tint = hueOf(all.map(s => s.name));
   const frame = chart(main, label, width, height, (svg, tell) => {
-    const y = logScale(shown.flatMap(s => s.values), [height - 40, 24]), x = d3.scaleLinear().domain([0, Math.max(1, ...shown.map(s => s.values.length - 1))]).range([left + 12, width - 24]);
+    const y = logScale(shown.flatMap(s => s.values), [height - 46, 24]), x = d3.scaleLinear().domain([0, Math.max(1, ...shown.map(s => s.values.length - 1))]).range([left + 12, width - 24]);
     axis(svg, y, 'left', left, width - 16 - left, 'time', v => time(v).replace(/\.?0+ /, ' '));
-    axis(svg, x, 'bottom', height - 34, 0, 'order of measurement', whole, false);
+    axis(svg, x, 'bottom', height - 40, 0, 'order of measurement', whole, false);
     const step = (x(1) - x(0)) / (shown.length + 1);
     shown.forEach((s, k) => {
       svg.append('g').selectAll('circle').data(s.values).join('circle').attr('cx', (v, i) => x(i) + Math.min(step, 8) * (k - (shown.length - 1) / 2)).attr('cy', v => y(v)).attr('r', 3).attr('fill', tint(s.name)).attr('fill-opacity', .75)
@@ -102,11 +102,11 @@ function strip(main, label, series) {
       svg.append('line').attr('x1', left).attr('x2', width - 16).attr('y1', y(median(s.values))).attr('y2', y(median(s.values))).attr('stroke', tint(s.name)).attr('stroke-opacity', .6);
     });
   });
-  if (frame) frame.append(legend(all.map(s => [`${s.name}: median ${time(median(s.values))} of ${s.values.length}` + (shown.includes(s) ? '' : ', above the chart'), shown.includes(s) ? tint(s.name) : 'none'])));
+  if (frame) frame.append(legend(all.map(s => [`${s.name}: median ${time(median(s.values))} of ${s.values.length} samples` + (shown.includes(s) ? '' : ', above the chart'), shown.includes(s) ? tint(s.name) : 'none'])));
   return frame;
 }
 const legend = entries => h('div', {class: 'legend'}, entries.map(([text, color]) => h('span', {}, swatch(color), text)));
 const swatch = color => !hasD3 ? '' : d3.create('svg').attr('width', 10).attr('height', 10).call(s => s.append('rect').attr('width', 10).attr('height', 10).attr('rx', 2).attr('fill', color)).node();
 const whiskerRow = (p, color) => ({label: `${rank(p)}  ${author(p)} #${p.candidate_id}`, short: `${rank(p)}  #${p.candidate_id} ${author(p)}`, low: p.speedup_low, mid: p.speedup, high: p.speedup_high, color,
   href: link({page: 'candidate', id: p.candidate_id}),
-  tip: `#${p.candidate_id}: ${speed(p.speedup)} (${bounds(p)}), ${time(p.score_ns)}, rank ${rank(p)}${p.unranked ? ', ' + p.unranked : ''}; a click shows the samples`});
+  tip: `#${p.candidate_id}: ${speedOf(p)} (${bounds(p)}), ${time(p.score_ns)}, rank ${rank(p)}${p.unranked ? ', ' + p.unranked : ''}; a click shows the samples`});

@@ -14,7 +14,7 @@ pages.models = {
     main.append(table(models, [
       {name: 'model', value: m => m.name}, {name: 'candidates', num: true, value: m => m.n}, {name: 'tasks', num: true, value: m => m.tasks.size}, {name: 'compiled', num: true, value: m => m.compiled / m.n, cell: m => percent(m.compiled / m.n)},
       {name: 'correct', num: true, value: m => m.right / m.n, cell: m => percent(m.right / m.n)}, {name: `fast_${p}`, num: true, cell: m => percent(share(m, p, false))}, {name: `surely`, num: true, cell: m => percent(share(m, p, true))},
-      {name: 'mean speedup', num: true, value: m => m.best, cell: m => m.best ? `${speed(m.best)} (${bounds({speedup_low: m.low, speedup_high: m.high})}) at ${m.timed}` : none},
+      {name: 'mean speedup', num: true, value: m => m.best, cell: m => m.best ? `${speed(m.best, {speedup_low: m.low, speedup_high: m.high})} (${bounds({speedup_low: m.low, speedup_high: m.high})}) at ${m.timed}` : none},
       ...(models.some(m => known(m.dollars)) ? [{name: 'cost of candidates', num: true, cell: m => dollars(m.dollars)}, {name: 'a correct one', num: true, cell: m => m.right ? dollars(m.dollars === null ? null : m.dollars / m.right) : none},
       {name: 'one over 1x', num: true, cell: m => m.faster ? dollars(m.dollars === null ? null : m.dollars / m.faster) : none}] : [])],
       {sort: state.sort ?? '', onSort: sort => go(state, {sort})}));

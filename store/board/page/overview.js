@@ -4,7 +4,7 @@ pages.overview = {
   draw(main) {
     main.append(h('h2', {}, 'Who is fastest, and how sure that is'));
     main.append(note(`Speedup: time of ${everyVersus === 'baseline.cu' ? 'the task\u2019s own baseline.cu' : everyVersus} / time of the kernel, geometric mean over the search shapes; above 1 is faster. ` +
-      'The range beside it is the 95 % interval. Kernels that no race tells apart share a rank (=2).'));
+      'The range beside it is the 95 % interval: what another final may find. Ranks rest on the races of a final; kernels that no race tells apart share a rank (=2). ~: not sure, because the interval spans more than a factor of 100.'));
     for (const text of board.dropped) main.append(note('Left out, because the page would have been larger than asked for: ' + text + '.', 'warn'));
     if (!candidates.length) main.append(note('This store has no candidate yet.', 'warn'));
     this.leaders(main);
@@ -24,9 +24,9 @@ pages.overview = {
     main.append(table(boards, filled(boards, [
       {name: 'board', cell: b => h('a', {href: link({page: 'board', board: b.key})}, b.name)}, {name: 'leader', cell: b => toCandidate(b.first.candidate_id, `#${b.first.candidate_id} ${author(b.first)}`)},
       {name: 'rank', num: true, cell: b => rank(b.first)}, {name: 'final', cell: b => h('span', {class: summaryOf(b)?.final_at ? 'whole' : 'unsure'}, summaryOf(b)?.final_at?.slice(0, 10) ?? 'none yet')},
-      {name: 'speedup', num: true, cell: b => speed(b.first.speedup)}, {name: '95 % interval', num: true, cell: b => bounds(b.first)}, {name: 'held-out shapes', num: true, cell: b => speed(b.first.held_out_speedup)},
+      {name: 'speedup', num: true, cell: b => speedOf(b.first)}, {name: '95 % interval', num: true, cell: b => bounds(b.first)}, {name: 'held-out shapes', num: true, cell: b => speed(b.first.held_out_speedup)},
       {name: 'of light', num: true, value: b => summaryOf(b)?.of_light, cell: b => percent(summaryOf(b)?.of_light)},
-      {name: 'times as fast as the best library', wide: true, value: b => summaryOf(b)?.versus_alternative, cell: b => summaryOf(b)?.alternative ? `${speed(summaryOf(b).versus_alternative)} (${summaryOf(b).alternative})` : none},
+      {name: 'times as fast as the best library', wide: true, value: b => summaryOf(b)?.versus_alternative, cell: b => summaryOf(b)?.alternative ? `${speed(summaryOf(b).versus_alternative, b.first)} (${summaryOf(b).alternative})` : none},
       {name: 'spent up to it', wide: true, value: b => summaryOf(b)?.cost?.calls, cell: b => spent(summaryOf(b)?.cost)}, {name: 'kernels', num: true, cell: b => b.rows.length}])));
   },
   grid(main) {
@@ -35,7 +35,7 @@ pages.overview = {
     main.append(h('h3', {}, 'Models and tasks: the best speedup, or how far the model came'));
     const best = (model, task) => {
       const all = candidates.filter(c => c.by === model && c.task === task), top = all.map(c => placeOf.get(c.candidate_id)).filter(Boolean).sort((a, b) => b.speedup - a.speedup)[0];
-      if (top) return toCandidate(top.candidate_id, [speed(top.speedup) + ' ', h('span', {class: 'whole'}, `(${bounds(top)})`)]);
+      if (top) return toCandidate(top.candidate_id, [speedOf(top) + ' ', h('span', {class: 'whole'}, `(${bounds(top)})`)]);
       const failed = [...groups(all, c => c.verdict)].sort((a, b) => b[1].length - a[1].length)[0];
       return failed ? h('a', {href: link({page: 'verdicts', task, by: model})}, failed[0]) : none;
     };

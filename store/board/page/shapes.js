@@ -12,11 +12,11 @@ pages.shapes = {
     const cell = (p, shape) => of.get(p.candidate_id).find(s => s.shape === shape);
     this.heat(main, rows, shapes, cell);
     main.append(table(rows, [{name: 'rank', num: true, cell: rank}, {name: 'kernel', cell: p => toCandidate(p.candidate_id)}, {name: 'by', value: p => author(p)},
-      ...shapes.map(s => ({name: s, num: true, cell: p => { const k = cell(p, s); return k ? `${speed(k.speedup)} (${bounds(k)})` : none; }})),
-      {name: 'when judged', num: true, cell: p => speed(byId.get(p.candidate_id)?.speedup)}]));
+      ...shapes.map(s => ({name: s, num: true, cell: p => { const k = cell(p, s); return k ? `${speedOf(k)} (${bounds(k)})` : none; }})),
+      {name: 'when judged', num: true, cell: p => speedOf(byId.get(p.candidate_id) ?? {})}]));
     for (const shape of shapes) {
       main.append(h('h3', {}, shape));
-      whiskers(main, `Speedup at ${shape}`, rows.slice(0, 12).filter(p => cell(p, shape)).map(p => { const k = cell(p, shape); return {...whiskerRow(p), low: k.speedup_low, mid: k.speedup, high: k.speedup_high, tip: `#${p.candidate_id}: ${speed(k.speedup)} (${bounds(k)}), ${time(k.median_ns)}`}; }), {lines: [{at: 1, text: rows[0].speedup_versus}]});
+      whiskers(main, `Speedup at ${shape}`, rows.slice(0, 12).filter(p => cell(p, shape)).map(p => { const k = cell(p, shape); return {...whiskerRow(p), low: k.speedup_low, mid: k.speedup, high: k.speedup_high, tip: `#${p.candidate_id}: ${speedOf(k)} (${bounds(k)}), ${time(k.median_ns)}`}; }), {lines: [{at: 1, text: rows[0].speedup_versus}]});
     }
   },
   heat(main, rows, shapes, cell) {

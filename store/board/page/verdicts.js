@@ -14,7 +14,7 @@ pages.verdicts = {
     main.append(h('h3', {}, 'Candidates'));
     main.append(table(rows.filter(c => !state.verdict || c.verdict === state.verdict), [
       {name: 'kernel', value: c => c.candidate_id, cell: c => toCandidate(c.candidate_id)}, {name: 'task', value: c => c.task}, {name: 'by', value: c => c.by}, {name: 'verdict', value: c => c.verdict},
-      {name: 'stage', value: c => c.stage}, {name: 'speedup', num: true, value: c => c.speedup, cell: c => c.verdict === 'correct' ? `${speed(c.speedup)} (${bounds(c)})` : none}, {name: 'detail', wide: true, value: c => c.detail}],
+      {name: 'stage', value: c => c.stage}, {name: 'speedup', num: true, value: c => c.speedup, cell: c => c.verdict === 'correct' ? `${speedOf(c)} (${bounds(c)})` : none}, {name: 'detail', wide: true, value: c => c.detail}],
       {id: 'candidate-rows', sort: state.sort ?? '', onSort: sort => go(state, {sort})}));
   },
   bars(main, rows) {

@@ -5,7 +5,9 @@ namespace winnow::tasks {
 /// Enumerators whose numbers have gaps.
 template <auto... kKnown> struct OneOfForm {
   using Enum = std::common_type_t<decltype(kKnown)...>;
-  static nlohmann::json write(Enum value) { return static_cast<int>(value); }
+  static void append(std::string& out, Enum value) {
+    append_number(out, std::int64_t{static_cast<int>(value)});
+  }
   static void read(const nlohmann::json& json, const std::string& path, Enum& value) {
     int number = 0;
     read_integer(json, path, number);
@@ -38,28 +40,24 @@ template <>
 inline constexpr EnumRange kEnumRange<GeneratorSpec::Kind>{GeneratorSpec::Kind::Normal,
                                                            GeneratorSpec::Kind::CsrColumns};
 
-WINNOW_JSON_FIELDS(TensorMapOptions, swizzle, interleave, l2_promotion, fill)
-WINNOW_JSON_FIELDS(ResolvedTensorMap, buffer, offset_bytes, dtype, extents, strides_bytes, box,
-                   element_strides, options)
-WINNOW_JSON_FIELDS(ResolvedArgument, kind, buffer, offset_bytes, integer, real, tensor_map,
-                   size_bytes)
-WINNOW_JSON_FIELDS(LaunchStep, kernel, grid, block, cluster, shared_bytes, cooperative, arguments)
-WINNOW_JSON_FIELDS(FillStep, buffer, offset_bytes, count, dtype, value)
-WINNOW_JSON_FIELDS(CopyStep, from, to, from_offset_bytes, to_offset_bytes, row_bytes, rows,
-                   from_stride_bytes, to_stride_bytes)
-WINNOW_JSON_FIELDS(LibraryOperand, buffer, dtype, count)
-WINNOW_JSON_FIELDS(LibraryStep, library, operation, operands, m, n, k, batch, nonzeros,
-                   b_transposed, inverse, compute, alpha, beta)
-WINNOW_JSON_FIELDS(CsrMatrix, rows, columns, pointers_hash)
-WINNOW_JSON_FIELDS(NumberRange, low, high)
-WINNOW_JSON_FIELDS(GeneratorSpec, kind, a, b, csr, c)
-WINNOW_JSON_FIELDS(Buffer, name, kind, dtype, count, generator, is_static, once, keep)
-WINNOW_JSON_FIELDS(ResolvedPlan, buffers, prepare, steps)
+WINNOW_FIELDS(TensorMapOptions, swizzle, interleave, l2_promotion, fill)
+WINNOW_FIELDS(ResolvedTensorMap, buffer, offset_bytes, dtype, extents, strides_bytes, box,
+              element_strides, options)
+WINNOW_FIELDS(ResolvedArgument, kind, buffer, offset_bytes, integer, real, tensor_map, size_bytes)
+WINNOW_FIELDS(LaunchStep, kernel, grid, block, cluster, shared_bytes, cooperative, arguments)
+WINNOW_FIELDS(FillStep, buffer, offset_bytes, count, dtype, value)
+WINNOW_FIELDS(CopyStep, from, to, from_offset_bytes, to_offset_bytes, row_bytes, rows,
+              from_stride_bytes, to_stride_bytes)
+WINNOW_FIELDS(LibraryOperand, buffer, dtype, count)
+WINNOW_FIELDS(LibraryStep, library, operation, operands, m, n, k, batch, nonzeros, b_transposed,
+              inverse, compute, alpha, beta)
+WINNOW_FIELDS(CsrMatrix, rows, columns, pointers_hash)
+WINNOW_FIELDS(NumberRange, low, high)
+WINNOW_FIELDS(GeneratorSpec, kind, a, b, csr, c)
+WINNOW_FIELDS(Buffer, name, kind, dtype, count, generator, is_static, once, keep)
+WINNOW_FIELDS(ResolvedPlan, buffers, prepare, steps)
 
 template <> struct JsonForm<std::shared_ptr<const ResolvedTensorMap>> {
-  static nlohmann::json write(const std::shared_ptr<const ResolvedTensorMap>& map) {
-    return map == nullptr ? nlohmann::json() : write_json(*map);
-  }
   static void append(std::string& out, const std::shared_ptr<const ResolvedTensorMap>& map) {
     map == nullptr ? void(out += "null") : append_json(out, *map);
   }
@@ -80,7 +78,6 @@ template <> struct JsonForm<std::shared_ptr<const ResolvedTensorMap>> {
 };
 
 template <> struct JsonForm<ResolvedArgument> {
-  static nlohmann::json write(const ResolvedArgument& argument) { return fields_json(argument); }
   static void append(std::string& out, const ResolvedArgument& argument) {
     append_fields(out, argument);
   }
@@ -93,10 +90,6 @@ template <> struct JsonForm<ResolvedArgument> {
     }
   }
 };
-
-nlohmann::json JsonForm<ResolvedPlan>::write(const ResolvedPlan& plan) {
-  return fields_json(plan);
-}
 
 void JsonForm<ResolvedPlan>::append(std::string& out, const ResolvedPlan& plan) {
   append_fields(out, plan);

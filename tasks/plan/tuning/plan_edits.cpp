@@ -10,38 +10,6 @@
 namespace winnow::tasks {
 namespace {
 
-/// Past the quote that closes the string whose opening quote is at `begin`.
-std::size_t string_end(std::string_view text, std::size_t begin) {
-  std::size_t i = begin + 1;
-  while (text[i] != '"') {
-    i += text[i] == '\\' ? 2 : 1;
-  }
-  return i + 1;
-}
-
-/// Past the JSON value at `begin`. The text is valid JSON.
-std::size_t value_end(std::string_view text, std::size_t begin) {
-  int depth = 0;
-  for (std::size_t i = begin; i < text.size();) {
-    const char c = text[i];
-    if (c == '"') {
-      i = string_end(text, i);
-    } else if (c == '[' || c == '{') {
-      ++depth;
-      ++i;
-    } else if (depth == 0) {
-      return std::min(text.find_first_of(",]} \t\r\n", i), text.size());
-    } else {
-      depth -= c == ']' || c == '}' ? 1 : 0;
-      ++i;
-    }
-    if (depth == 0) {
-      return i;
-    }
-  }
-  return text.size();
-}
-
 /// What stays of a text that is taken out: its line ends and the indentation after the last.
 std::string line_ends_of(std::string_view text) {
   std::string kept;
@@ -80,8 +48,8 @@ std::size_t PlanEdits::offset_of(SourcePosition at) const {
 }
 
 PlanEdits::Span PlanEdits::span_of(const JsonValue& value) const {
-  const std::size_t begin = offset_of(value.at) - (value.kind == JsonValue::Kind::String ? 1 : 0);
-  return {begin, value_end(file_.text, begin)};
+  const std::size_t quote = value.kind == JsonValue::Kind::String ? 1 : 0;
+  return {offset_of(value.at) - quote, offset_of(value.end)};
 }
 
 void PlanEdits::move_to_front(const std::string& parameter, std::int64_t value) {

@@ -5,11 +5,10 @@
 #include "evaluators/device/cpu/compile/module_check.h"
 #include "evaluators/device/cpu/compile/precompiled_headers.h"
 #include "evaluators/device/cpu/compile/source_pass.h"
-#include "evaluators/device/inspect/cpu_findings.h"
 #include "evaluators/device/inspect/entry_symbols.h"
 #include "evaluators/device/inspect/module_features.h"
+#include "evaluators/device/inspect/module_findings.h"
 #include "evaluators/device/source/compiler_messages.h"
-#include "evaluators/device/source/unsupported_constructs.h"
 #include "process/child_process.h"
 
 #include <algorithm>

@@ -23,7 +23,7 @@ namespace {
 constexpr std::chrono::milliseconds kWorkerGrace{5'000};
 constexpr unsigned kProcesses = 64;
 
-// The first compiler that works. g++ builds plain modules faster. clang++ instruments better: it
+// The first compiler that works. clang++ comes before g++, because it instruments better: it
 // separates the shared arrays of template kernels, and its checked code runs faster.
 std::optional<Toolchain> first_toolchain(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
@@ -42,7 +42,7 @@ public:
         headers_digest_(device_headers_digest()),
         headers_(std::filesystem::absolute(options_.cache) /
                  ("headers-" + headers_digest_.substr(0, 16))) {
-    choose_toolchains();
+    choose_toolchain();
     write_device_headers(headers_);
   }
 
@@ -51,41 +51,37 @@ public:
 
   CompileResult compile(const CompileRequest& request,
                         const std::function<bool()>& cancelled) override {
-    const Toolchain& toolchain = request.mode == BuildMode::Check ? check_ : plain_;
-    CompileResult result = cache_.compile(request, cache_key(request, toolchain), [&] {
+    CompileResult result = cache_.compile(request, cache_key(request), [&] {
       const TemporaryDirectory directory("compile");
-      const auto flags = compile_flags(toolchain, request.mode, request.fast_math);
-      return build({request, toolchain, headers_, precompiled_headers(toolchain, flags, headers_),
+      const auto flags = compile_flags(toolchain_, request.mode, request.fast_math);
+      return build({request, toolchain_, headers_, precompiled_headers(toolchain_, flags, headers_),
                     directory.path(), options_.timeout, options_.memory_bytes},
                    cancelled);
     });
-    result.build.compiler = toolchain.version;
+    result.build.compiler = toolchain_.version;
     return result;
   }
 
 private:
-  void choose_toolchains() {
+  void choose_toolchain() {
     const bool chosen = !options_.compiler.empty();
-    const auto plain = first_toolchain(chosen ? std::vector{options_.compiler}
-                                              : std::vector<std::string>{"clang++", "g++"});
-    const auto check = first_toolchain(chosen ? std::vector{options_.compiler}
-                                              : std::vector<std::string>{"clang++", "g++"});
-    if (!plain || !check) {
-      const std::string name = chosen ? options_.compiler : "g++";
-      const Availability availability = probe_toolchain(name).availability;
+    const auto toolchain = first_toolchain(chosen ? std::vector{options_.compiler}
+                                                  : std::vector<std::string>{"clang++", "g++"});
+    if (!toolchain) {
+      const Availability availability =
+          probe_toolchain(chosen ? options_.compiler : "g++").availability;
       throw Error("no compiler for CPU modules works here: " + availability.why,
                   availability.remedy);
     }
-    plain_ = *plain;
-    check_ = *check;
+    toolchain_ = *toolchain;
   }
 
   // A hash of everything on which the module's bytes or the answer depend.
-  std::string cache_key(const CompileRequest& request, const Toolchain& toolchain) const {
+  std::string cache_key(const CompileRequest& request) const {
     const nlohmann::json key{{"request", tasks::write_json(request)},
-                             {"flags", compile_flags(toolchain, request.mode, request.fast_math)},
-                             {"link", link_command(toolchain, request.mode, "object", "module")},
-                             {"compiler", {toolchain.version, toolchain.compiler.string()}},
+                             {"flags", compile_flags(toolchain_, request.mode, request.fast_math)},
+                             {"link", link_command(toolchain_, request.mode, "object", "module")},
+                             {"compiler", {toolchain_.version, toolchain_.compiler.string()}},
                              {"headers", headers_digest_},
                              {"pass", kSourcePassVersion},
                              {"abi", WINNOW_CPU_ABI_VERSION}};
@@ -130,8 +126,7 @@ private:
   ModuleCache cache_;
   std::string headers_digest_;
   std::filesystem::path headers_;
-  Toolchain plain_;
-  Toolchain check_;
+  Toolchain toolchain_;
 };
 
 } // namespace

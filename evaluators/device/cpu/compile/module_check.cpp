@@ -1,7 +1,7 @@
 #include "evaluators/device/cpu/compile/module_check.h"
 
 #include "evaluators/device/cpu/compile/toolchain.h"
-#include "evaluators/device/inspect/symbol_names.h"
+#include "evaluators/device/inspect/module_findings.h"
 
 #include <algorithm>
 #include <map>

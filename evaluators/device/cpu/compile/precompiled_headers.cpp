@@ -2,13 +2,13 @@
 
 #include "base/digest.h"
 #include "base/json_dump.h"
+#include "base/random_bits.h"
 #include "process/child_process.h"
 
 #include <fstream>
 #include <system_error>
 
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 namespace winnow::evaluators {
 namespace {
@@ -41,8 +41,8 @@ std::uintmax_t count_build(const fs::path& precompiled) {
 
 bool precompile(const Toolchain& toolchain, const std::vector<std::string>& flags,
                 const fs::path& headers, const fs::path& file) {
-  // Other processes may make the same file at the same time.
-  const fs::path unfinished = file.string() + "." + std::to_string(getpid());
+  // Other threads and processes may make the same file at the same time.
+  const fs::path unfinished = file.string() + "." + std::to_string(random_bits());
   process::Command command;
   command.argv = {toolchain.compiler.string()};
   command.argv.insert(command.argv.end(), flags.begin(), flags.end());

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "evaluators/device/source/source_edits.h"
+#include "evaluators/device/source/directives.h"
 #include "evaluators/device/source/source_scan.h"
 
 #include <string>

@@ -1,4 +1,4 @@
-#include "evaluators/device/cpu/runtime/test_modules.h"
+#include "evaluators/device/cpu/runtime/testing/test_modules.h"
 
 #include <cstdlib>
 

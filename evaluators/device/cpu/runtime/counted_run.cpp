@@ -8,8 +8,6 @@ using Counters = std::map<std::string, CounterValue>;
 
 constexpr const char* kNeedsInstrumentation =
     "the module is not instrumented: compile the kernel in check mode and count that";
-constexpr const char* kInstrumented = "the module is instrumented, so the processor would mostly "
-                                      "count the instrumentation: count the plain module";
 constexpr const char* kInstrumentedKeys[] = {"global_bytes_read",
                                              "global_bytes_written",
                                              "shared_bytes_read",
@@ -92,8 +90,6 @@ void add_accesses(const AccessCounts& counts, Counters& counters) {
 CountedRun::CountedRun(const GuardedBuffers& buffers, bool instrumented) {
   if (instrumented) {
     accesses_.emplace(buffers);
-  } else {
-    events_.emplace();
   }
 }
 
@@ -120,11 +116,7 @@ profiling::CounterReport CountedRun::report() const {
   counters["warp_operations"] = known(facts.warp_operations);
   if (accesses_) {
     add_accesses(accesses_->counts(), counters);
-    for (const profiling::CpuEvent& event : profiling::cpu_events()) {
-      counters[std::string(event.key)] = {std::nullopt, kInstrumented};
-    }
   } else {
-    counters.merge(events_->read());
     for (const char* key : kInstrumentedKeys) {
       counters[key] = {std::nullopt, kNeedsInstrumentation};
     }

@@ -4,7 +4,6 @@
 #include "evaluators/device/cpu/runtime/launch.h"
 #include "evaluators/device/cpu/runtime/run_facts.h"
 #include "profiling/counters/counter_report.h"
-#include "profiling/counters/cpu_events.h"
 
 #include <map>
 #include <optional>
@@ -16,8 +15,6 @@ namespace winnow::evaluators::cpu {
 ///
 /// For every module, exact: "launches", "blocks", "threads", "barriers", "grid_barriers",
 /// "warp_operations" (run_facts.h).
-///
-/// For plain modules: the processor's events (profiling/counters/cpu_events.h).
 ///
 /// For instrumented modules, per run:
 /// - "global_bytes_read", "global_bytes_written", "shared_bytes_read", "shared_bytes_written":
@@ -48,8 +45,7 @@ public:
 
 private:
   RunFactsSum facts_;
-  std::optional<AccessCounter> accesses_;           ///< for instrumented modules
-  std::optional<profiling::CpuEventCounts> events_; ///< for plain modules
+  std::optional<AccessCounter> accesses_; ///< for instrumented modules
 };
 
 } // namespace winnow::evaluators::cpu

@@ -1,4 +1,4 @@
-#include "evaluators/device/cpu/runtime/test_modules.h"
+#include "evaluators/device/cpu/runtime/testing/test_modules.h"
 
 #include <cstdlib>
 #include <map>
@@ -237,8 +237,6 @@ TEST_F(CountedRunTest, APlainModuleSaysWhatItCannotTell) {
   EXPECT_EQ(plain.counters.at("shared_bank_conflicts").value, std::nullopt);
   EXPECT_THAT(plain.counters.at("shared_bank_conflicts").reason, HasSubstr("check mode"));
   const CounterReport checked = count(transpose(32), {3, 256, true});
-  EXPECT_EQ(checked.counters.at("cpu_instructions").value, std::nullopt);
-  EXPECT_THAT(checked.counters.at("cpu_instructions").reason, HasSubstr("instrumented"));
   ASSERT_EQ(plain.counters.size(), checked.counters.size());
   for (const CounterReport& report : {plain, checked}) {
     for (const auto& [key, counter] : report.counters) {

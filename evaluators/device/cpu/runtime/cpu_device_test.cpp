@@ -2,7 +2,7 @@
 #include "evaluators/device/cpu/cpu_device.h"
 #include "evaluators/device/cpu/runtime/guarded_buffers.h"
 #include "evaluators/device/cpu/runtime/launch_arguments.h"
-#include "evaluators/device/cpu/runtime/test_modules.h"
+#include "evaluators/device/cpu/runtime/testing/test_modules.h"
 
 #include <numeric>
 

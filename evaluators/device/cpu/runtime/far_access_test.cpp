@@ -1,8 +1,7 @@
 // Accesses to memory that is not the kernel's: in check mode none of them happens. Without the
 // checker there is nothing near a buffer that they could hit.
-#include "evaluators/device/cpu/runtime/address_places.h"
 #include "evaluators/device/cpu/runtime/guarded_buffers.h"
-#include "evaluators/device/cpu/runtime/test_modules.h"
+#include "evaluators/device/cpu/runtime/testing/test_modules.h"
 
 #include <cstdint>
 #include <cstdlib>

@@ -4,7 +4,6 @@
 #include "evaluators/device/cpu/cpu_device.h"
 #include "evaluators/device/cpu/runtime/block_scheduler.h"
 #include "evaluators/device/cpu/runtime/memory_fault.h"
-#include "evaluators/device/cpu/runtime/operand_address.h"
 
 #include <atomic>
 #include <csignal>

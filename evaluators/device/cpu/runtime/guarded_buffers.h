@@ -9,10 +9,9 @@
 
 namespace winnow::evaluators::cpu {
 
-/// One buffer in a mapping of its own, between inaccessible pages, far from all other memory
-/// (address_places.h). It ends as near to the rear
-/// guard pages as the 16-byte alignment of its start allows. guard_core.h defines the bytes between
-/// the data and the guard pages.
+/// One buffer in a mapping of its own, between inaccessible pages, far from all other memory. It
+/// ends as near to the rear guard pages as the 16-byte alignment of its start allows. guard_core.h
+/// defines the bytes between the data and the guard pages.
 struct GuardedBuffer {
   std::string name;
   std::size_t set = 0;       ///< see Device::select_buffers()
@@ -68,5 +67,15 @@ GuardedBuffer map_guarded(const std::string& name, std::size_t bytes, bool read_
 /// How far the address is from the buffer's mapping with its guards; 0: inside of it.
 std::size_t distance_to(const GuardedBuffer& buffer, const std::byte* address);
 void unmap_guarded(const GuardedBuffer& buffer) noexcept;
+
+// Each mapping of a buffer gets a random place in the address space. Nothing else is mapped within
+// 64 GiB of it. So no index of 32 bits leads to other memory, and no distance that a kernel could
+// know leads to another buffer.
+
+/// An address for a mapping of `bytes`, for mmap() without MAP_FIXED. Null: no place is free or
+/// large enough, so the system chooses.
+void* take_place(std::size_t bytes);
+/// Frees the place of a mapping that begins at `address`, or does nothing if it is in none.
+void free_place(const void* address) noexcept;
 
 } // namespace winnow::evaluators::cpu

@@ -51,6 +51,10 @@ struct Launch {
   }
 };
 
-std::string to_string(const WinnowUint3& position); ///< "(1,0,0)"
+/// "(1,0,0)"
+inline std::string to_string(const WinnowUint3& position) {
+  return "(" + std::to_string(position.x) + "," + std::to_string(position.y) + "," +
+         std::to_string(position.z) + ")";
+}
 
 } // namespace winnow::evaluators::cpu

@@ -1,7 +1,6 @@
-#include "evaluators/device/cuda/compile/cuda_architecture.h"
-
 #include "base/error.h"
 #include "base/text.h"
+#include "evaluators/device/cuda/compile/nvrtc.h"
 
 #include <algorithm>
 #include <array>

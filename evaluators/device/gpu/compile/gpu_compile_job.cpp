@@ -3,13 +3,11 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "evaluators/device/gpu/compile/gpu_header_rules.h"
 #include "evaluators/device/gpu/compile/gpu_image.h"
 #include "evaluators/device/gpu/compile/gpu_source.h"
 #include "evaluators/device/inspect/gpu_module.h"
 #include "evaluators/device/source/compiler_messages.h"
-#include "evaluators/device/source/source_edits.h"
-#include "evaluators/device/source/unsupported_constructs.h"
+#include "evaluators/device/source/directives.h"
 
 #include <chrono>
 #include <map>

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "evaluators/device/compile/compile_answer.h"
-#include "evaluators/device/gpu/compile/gpu_toolchain.h"
 #include "evaluators/device/gpu/compile/runtime_compiler.h"
 #include "evaluators/device/gpu/gpu_vendor.h"
 #include "evaluators/device/module.h"

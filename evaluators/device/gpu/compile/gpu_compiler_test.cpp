@@ -1,7 +1,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "evaluators/device/cuda/compile/nvrtc.h"
-#include "evaluators/device/cuda/cuda_vendor.h"
+#include "evaluators/device/cuda/cuda_driver.h"
 #include "evaluators/device/gpu/compile/gpu_compiler.h"
 #include "evaluators/device/inspect/gpu_module.h"
 #include "tasks/parse/task_parse.h"

@@ -1,8 +1,11 @@
 #pragma once
 
+#include "evaluators/device/gpu/compile/runtime_compiler.h"
+#include "evaluators/device/source/directives.h"
 #include "evaluators/device/source/source_parts.h"
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -30,5 +33,9 @@ struct GpuSource {
 
 /// Turns a candidate's code into a translation unit for NVRTC or hiprtc. A pure function.
 GpuSource assemble_gpu_source(const GpuSourceInput& input);
+
+/// The headers that GPU code may include: Winnow's headers below `headers`, and the vendor's
+/// headers that device code can use.
+HeaderRules gpu_header_rules(const GpuToolchain& toolchain, const std::filesystem::path& headers);
 
 } // namespace winnow::evaluators

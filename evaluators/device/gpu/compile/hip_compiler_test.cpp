@@ -3,7 +3,7 @@
 #include "base/files.h"
 #include "evaluators/device/gpu/compile/gpu_compiler.h"
 #include "evaluators/device/hip/compile/hiprtc.h"
-#include "evaluators/device/hip/hip_vendor.h"
+#include "evaluators/device/hip/hip_driver.h"
 #include "evaluators/device/inspect/gpu_module.h"
 #include "process/sandbox.h"
 

@@ -54,8 +54,6 @@ public:
   /// destroyed.
   std::size_t* left_over = nullptr;
 
-  std::string_view kind() const override { return "fake"; }
-  std::string device_name() const override { return "fake"; }
   tasks::DeviceFacts facts() const override;
   double clock_mhz() const override { return max_clock_mhz; }
   GpuAddress allocate(std::size_t bytes) override;

@@ -2,7 +2,6 @@
 
 #include "base/availability.h"
 #include "evaluators/device/gpu/compile/gpu_image.h"
-#include "evaluators/device/gpu/compile/gpu_toolchain.h"
 #include "evaluators/device/gpu/compile/runtime_compiler.h"
 #include "tasks/plan/resolve/plan_resolve.h"
 

@@ -12,6 +12,7 @@
 
 // In this namespace for the driver's names of the runtime's types; extern "C" gives the functions
 // the runtime's names.
+
 namespace winnow::evaluators::hip {
 namespace {
 
@@ -117,10 +118,6 @@ Result hipDeviceGetAttribute(int* value, int number, int device) {
 }
 Result hipDeviceGetName(char* name, int bytes, int device) {
   std::snprintf(name, static_cast<std::size_t>(bytes), "Double %d", device);
-  return called(__func__, device);
-}
-Result hipDeviceGetPCIBusId(char* id, int bytes, int device) {
-  std::snprintf(id, static_cast<std::size_t>(bytes), "0000:%02x:00.0", device);
   return called(__func__, device);
 }
 Result hipDeviceTotalMem(std::size_t* bytes, int /*device*/) {

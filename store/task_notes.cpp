@@ -1,0 +1,51 @@
+#include "store/task_notes.h"
+
+#include "base/text/shell_word.h"
+#include "tasks/proof.h"
+
+#include <fmt/format.h>
+
+namespace winnow::store {
+namespace {
+
+constexpr std::size_t kDigitsOfNewest = 8;
+
+// Candidates are read only if a task has several revisions, which few stores have.
+constexpr const char* kNewest =
+    "WITH several AS (SELECT name FROM tasks GROUP BY name HAVING count(*) > 1), "
+    "last AS (SELECT task_id, max(id) AS candidate FROM candidates WHERE task_id IN "
+    "(SELECT id FROM tasks WHERE name IN (SELECT name FROM several)) GROUP BY task_id) "
+    "SELECT t.name, t.digest FROM tasks AS t JOIN last ON last.task_id = t.id "
+    "ORDER BY last.candidate";
+
+} // namespace
+
+TaskNotes::TaskNotes(const Database& database) : database_(database) {
+  Query several(database, "SELECT 1 FROM tasks GROUP BY name HAVING count(*) > 1 LIMIT 1");
+  if (!several.next()) {
+    return;
+  }
+  Query query(database, kNewest);
+  while (query.next()) {
+    newest_[query.text("name")] = query.text("digest"); // a later row is newer
+  }
+}
+
+std::string TaskNotes::revision(const std::string& task, const std::string& digest) const {
+  const auto newest = newest_.find(task);
+  return newest == newest_.end() || newest->second == digest
+             ? ""
+             : fmt::format("old: the task has changed; its newest revision in this store is {}",
+                           newest->second.substr(0, kDigitsOfNewest));
+}
+
+std::string TaskNotes::proof(const std::string& task, const std::string& digest,
+                             const std::string& device_kind) const {
+  Query query(database_, "SELECT folder <> '' AS is_own FROM tasks WHERE name = ? AND digest = ?");
+  query.bind(task, digest).next();
+  // The name and not the folder, because a page leaves the machine.
+  return tasks::unproven_note({task, digest, query.integer("is_own") != 0, shell_word(task)},
+                              device_kind);
+}
+
+} // namespace winnow::store
