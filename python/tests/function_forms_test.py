@@ -1,16 +1,19 @@
 """Forms that are functions in the trainer's process, called as the trainers call them, as read in their sources."""
 import asyncio
+import concurrent.futures
 import functools
 import importlib.util
 import inspect
+import pickle
 import sys
+import time
 import types
 import unittest
 import unittest.mock
 
 from forms_fixture import FormTest, saying
 
-from winnow_forms import areal, ms_swift, rllm, skyrl, tinker, trl, verifiers, verl
+from winnow_forms import _core, areal, ms_swift, rllm, skyrl, tinker, trl, verifiers, verl
 from winnow_forms._core import Fault, Stop
 
 LOST = 10 ** 6  # faults: all
@@ -64,6 +67,31 @@ class Verl(FormTest):
             with self.assertRaises(Fault):
                 self.score(function, saying(), wait_s=0.1, fault="raise")
         self.assertEqual(self.score(verl.compute_score, saying(), wait_s=0.1, fault=-2), -2)
+
+    def test_the_wait_for_a_thread_counts(self):
+        """The manager counts its 300 s from the call, so the form must, too."""
+        waits = []
+
+        def slow(*_, wait_s, **__):
+            waits.append(wait_s)
+            time.sleep(0.1)
+
+        async def three():
+            await asyncio.gather(*[verl.compute_score_async("k", saying(), "axpy", {}, wait_s=wait_s) for wait_s in (9, 9, 0.01)])
+
+        with concurrent.futures.ThreadPoolExecutor(1) as one, unittest.mock.patch.object(_core, "WAITERS", one), \
+                unittest.mock.patch.object(verl, "compute_score", slow):
+            asyncio.run(three())
+        self.assertLessEqual(waits[0], 9)
+        self.assertLess(waits[1], waits[0] - 0.05)
+        self.assertEqual(waits[2], 0)
+
+    def test_a_fault_survives_ray(self):
+        """Ray pickles what a worker raises, and raises it again as a class that is a RayTaskError, too."""
+        stop = pickle.loads(pickle.dumps(Stop("nobody could judge the kernel")))
+        self.assertEqual((type(stop), stop.args), (Stop, ("nobody could judge the kernel",)))
+        task_error = type("RayTaskError(Stop)", (type("RayTaskError", (Exception,), {}), Stop), {})
+        self.assertIsInstance(task_error(stop), Stop)
 
 
 class Trl(FormTest):
@@ -220,6 +248,15 @@ class TinkerAndSkyRl(FormTest):
         self.assertEqual((first["reward"], first["done"], second["reward"], second["done"]), (0, False, 2.3, True))
         self.assertEqual((first["observations"][0]["role"], second["observations"]), ("user", []))
         self.assertEqual(env.get_metrics()["correct"], 1.0)
+
+    def test_a_fault_is_raised(self):
+        self.judge.faults = LOST
+        with self.assertRaises(Fault):
+            asyncio.run(tinker.score("axpy", saying(), wait_s=0.1))
+        env = skyrl.skyrl_env(wait_s=0.1)(extras={"task": "axpy", "max_turns": 1})
+        self.assertEqual(env.get_metrics(), {})
+        with self.assertRaises(Fault):
+            env.step(saying())
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Harbor task folders (instruction.md, task.toml, environment/, tests/test.sh that writes the reward), written for the format
-as PrimeIntellect-ai/verifiers a60a606e (v1/tasksets/harbor/taskset.py) and tinker-cookbook 9dfcc3a2
-(recipes/harbor_rl/harbor_tools.py) read it.
+as harbor-framework/harbor eb165d99 (0.13.2; verifier/verifier.py, trial/, models/task/config.py), PrimeIntellect-ai/verifiers
+a60a606e (v1/tasksets/harbor/taskset.py) and tinker-cookbook 9dfcc3a2 (recipes/harbor_rl/harbor_tools.py) read it.
 
     python3 -m winnow_forms harbor FOLDER --server URL --task axpy --task row_softmax
 
@@ -10,9 +10,9 @@ container knows. WINNOW_TOKEN comes from the environment of the trainer; give th
 agent that shares its container with the test may read it.
 
 The test removes what an agent may have planted. While a fault lasts it asks again and does not end, because verifiers and
-tinker make a reward of 0 of a test that ends without one. Harbor ends it after `timeout_sec`, and reports a trial with an
-error. tinker makes 0 of a time-out, too: let its grader_timeout be long. A kernel that the device cannot run leaves no reward
-at once: --unsupported NUMBER says what it is worth."""
+tinker make a reward of 0 of a test that ends without one. Harbor ends it after `timeout_sec`, and reports a trial with an error
+and without rewards; the metrics of a Harbor job count it as 0. tinker makes 0 of a time-out, too: let its grader_timeout be
+long. A kernel that the device cannot run leaves no reward at once: --unsupported NUMBER says what it is worth."""
 import argparse
 import json
 import math

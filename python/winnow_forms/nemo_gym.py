@@ -1,13 +1,14 @@
-"""NeMo Gym, written for NVIDIA-NeMo/Gym 07d6b0d0: nemo_gym/base_resources_server.py, judge.py, rollout_correlation.py;
-responses_api_agents/simple_agent/app.py.
+"""NeMo Gym, written for NVIDIA-NeMo/Gym 07d6b0d0: nemo_gym/base_resources_server.py, judge.py, server_utils.py,
+rollout_correlation.py, rollout_collection.py, rollout_reverification.py; responses_api_agents/simple_agent/app.py.
 
 A resources server at the root of a port: python3 -m winnow_forms nemo_gym --bind 127.0.0.1:8000, and its host and port in the
 configuration of the agent. `verifier_metadata.task` or `task` of a row names the task. What is judged is the last message of
 the assistant in `response.output`.
 
-A fault is a 503, which the agent raises, so the rollout has no reward. With ?fault=none or --fault none it is NeMo Gym's own
-form of a judge that failed: the rollout goes to the file of failures, no metric counts it, and `resume` asks again. Use that
-for `gym eval` only: a trainer that does not look at _ng_failure_class sees a reward of 0."""
+A fault is a 503, which the agent raises: the rollout has no reward, and the collection of rollouts ends with an error. With
+?fault=none or --fault none it is NeMo Gym's own form of a judge that failed: the rollout goes to the file of failures, no
+metric counts it, and `resume` asks again. Use that for `gym eval` only: a trainer that does not look at _ng_failure_class sees
+a reward of 0."""
 from ._core import Refused, final_text, numbers, task_in
 from ._http import list_of, object_of
 

@@ -1,7 +1,10 @@
-"""SkyRL, written for NovaSky-AI/SkyRL a9564572: skyrl-gym/skyrl_gym/envs/registration.py, metrics.py.
+"""SkyRL, written for NovaSky-AI/SkyRL a9564572: skyrl-gym/skyrl_gym/envs/registration.py, metrics.py,
+skyrl/train/generators/skyrl_gym_generator.py.
 
-register(id="winnow", entry_point=skyrl_env(BaseTextEnv)). `task` and `max_turns` of a row; the feedback is the next
-observation. A fault raises when an hour is over."""
+register(id="winnow", entry_point=skyrl_env(BaseTextEnv)). The task is `task` of a row, else `reward_spec.ground_truth`.
+generator.max_turns is the number of turns: SkyRL writes it over `max_turns` of a row. The feedback is the next observation.
+At most skyrl_gym.max_env_workers samples are judged at a time, and with generator.batched one after the other.
+A fault raises when an hour is over, and ends `generate`."""
 from ._core import Judge, final_text, numbers
 
 DEFAULTS = {"wait_s": 3600}

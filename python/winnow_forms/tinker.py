@@ -1,4 +1,5 @@
-"""tinker, written for thinking-machines-lab/tinker-cookbook 9dfcc3a2: tinker_cookbook/rl/types.py, rl/problem_env.py.
+"""tinker, written for thinking-machines-lab/tinker-cookbook 9dfcc3a2: tinker_cookbook/rl/types.py, rl/problem_env.py,
+rl/message_env.py, rl/rollouts.py, rl/rollout_strategy.py.
 
 In the step of an environment, with the message that the renderer parsed:
 
@@ -6,7 +7,8 @@ In the step of an environment, with the message that the renderer parsed:
     reward, metrics = await winnow_forms.tinker.score("axpy", message)
     return StepResult(reward=reward, episode_done=True, metrics=metrics, ...)
 
-A fault raises: the strategy FailFast stops the run, RetryOnFailure starts the trajectory again."""
+A fault raises. The strategy FailFast stops the run; RetryOnFailure and MinViableGroup start trajectories again, three times
+together, and then leave the group out (MinViableGroup: if too few have a reward)."""
 from ._core import Judge, final_text, in_thread, numbers
 
 DEFAULTS = {"wait_s": 3600}

@@ -1,14 +1,19 @@
-"""verl, written for volcengine/verl b178a3cd: experimental/reward_loop/reward_manager/{naive,limited}.py,
-workers/reward_manager/{naive,batch}.py.
+"""verl, written for verl-project/verl 1dda039b: experimental/reward_loop/reward_loop.py, its reward_manager/*.py,
+trainer/ppo/reward.py, trainer/ppo/v1/agent_loop_tq.py.
 
-custom_reward_function.path=.../winnow_forms/verl.py custom_reward_function.name=compute_score; options in
-custom_reward_function.reward_kwargs. compute_score_async is for the reward loop, compute_score_batched for the manager
-`batch`. The task is extra_info["task"], else ground_truth.
+reward.custom_reward_function.path=.../winnow_forms/verl.py reward.custom_reward_function.name=compute_score_async; options as
++reward.custom_reward_function.reward_kwargs.server=URL. Up to verl 0.8 the names do not begin with `reward.`; from 0.9 on
+main_ppo ignores such names. The manager `remote` needs compute_score. compute_score_batched is for the manager `batch`, which
+verl had before 0.8 (b178a3cd: workers/reward_manager/batch.py). The task is extra_info["task"], else ground_truth.
 
 The manager `rate_limited` makes a reward of 0 of each Exception, and of 300 s without an answer. So the form waits 280 s and
-then raises Stop, which no `except Exception` catches: the run stops, and no model learns from a fault."""
+then raises Stop, which no `except Exception` of a manager catches. Ray hands it on as RayTaskError(Stop): the run stops, or the
+trainer v1 marks the group of the prompt as failed. No model learns from a fault. With this manager use compute_score_async
+only: calls of compute_score wait in verl's pool of threads (32 at most) before the form knows of them, and verl counts that
+time, too."""
 import os
 import sys
+import time
 
 sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # verl loads this file by its path
 from winnow_forms._core import OPTIONS, Judge, in_thread, numbers, task_in  # noqa: E402
@@ -28,7 +33,13 @@ def compute_score(data_source=None, solution_str="", ground_truth=None, extra_in
 
 
 async def compute_score_async(data_source=None, solution_str="", ground_truth=None, extra_info=None, **arguments):
-    return await in_thread(compute_score, data_source, solution_str, ground_truth, extra_info, **arguments)
+    end = time.monotonic() + _judge(arguments).wait_s
+
+    def score():  # a thread may have been free only now
+        left = max(0.0, end - time.monotonic())
+        return compute_score(data_source, solution_str, ground_truth, extra_info, **{**arguments, "wait_s": left})
+
+    return await in_thread(score)
 
 
 def compute_score_batched(data_sources=None, solution_strs=(), ground_truths=(), extra_infos=(), **arguments):
