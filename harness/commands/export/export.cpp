@@ -127,10 +127,9 @@ void add_export(CLI::App& app, Action& chosen) {
                   "below the top of their board")
       ->transform(CLI::AsSizeValue(true))
       ->capture_default_str();
-  add_export_kernel(*sub, chosen);
-  add_export_kernelbench(*sub, chosen);
-  add_export_solution(*sub, chosen);
-  add_export_training(*sub, chosen);
+  for (AddExport* const add : kExports) {
+    add(*sub, chosen);
+  }
   sub->callback([command, sub, &chosen] {
     if (sub->get_subcommands().empty()) {
       if (command->format.empty()) { // required() would hold for the subcommands, too
