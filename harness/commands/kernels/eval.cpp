@@ -1,5 +1,6 @@
 #include "base/digest.h"
 #include "base/error.h"
+#include "evaluators/device/vendors/gpu_vendors.h"
 #include "evaluators/evaluation/compile_only.h"
 #include "evaluators/evaluation/ordered_results.h"
 #include "harness/commands/commands.h"
@@ -123,10 +124,11 @@ void check_storable(const EvalCommand& command) {
 ExitCode compile_files(const EvalCommand& command, CommandStore& store, const tasks::Task& task) {
   const evaluators::EvaluationOptions options = resolved_options(command);
   const std::string kind = options.device == "best" ? "cuda" : options.device;
-  if (kind != "cuda" && kind != "hip") {
-    throw UsageError("--compile-only works only with --device cuda or hip, not with " + kind);
+  const evaluators::GpuVendor* vendor = evaluators::find_gpu_vendor(kind);
+  if (vendor == nullptr) {
+    throw UsageError("--compile-only works only with a kind of GPU as --device, not with " + kind);
   }
-  const std::string fallback = kind == "hip" ? "gfx90a" : "sm_90a";
+  const std::string fallback(vendor->usual_architecture);
   EvalPrinter printer(std::cout, task.name, command.json, command.files.size(),
                       tasks::speedup_versus(task));
   bool all_compile = true;
