@@ -16,6 +16,7 @@
 #include "search/outcome.h"
 #include "tasks/proof.h"
 #include "tasks/task/baseline.h"
+#include "tasks/task/task.h"
 
 #include <algorithm>
 #include <chrono>
@@ -198,7 +199,7 @@ void add_options(CLI::App& sub, EvalCommand& command) {
   sub.add_option("--as", command.as,
                  "name of the run that keeps the kernels in the store (default: person)");
   add_judging_options(sub, command.judging,
-                      "best, cpu, cuda, hip, or a list such as cuda:0,cuda:1");
+                      "best, " + tasks::device_words() + ", or a list such as cuda:0,cuda:1");
   sub.add_flag("--compile-only", command.compile_only,
                "compile for a GPU that this machine need not have, show the resources of the "
                "kernels, run nothing");
