@@ -1,5 +1,6 @@
 #include "evaluators/evaluation/sitting.h"
 
+#include "base/digest.h"
 #include "base/error.h"
 #include "base/random_bits.h"
 #include "evaluators/evaluation/blank_evaluation.h"

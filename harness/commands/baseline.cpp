@@ -11,6 +11,7 @@
 #include "harness/named/named_task.h"
 #include "harness/report/terminal.h"
 #include "store/run_store.h"
+#include "tasks/task/task.h"
 
 #include <filesystem>
 #include <iostream>
@@ -103,7 +104,7 @@ void add_table_options(CLI::App& parent, BaselineCommand& command) {
                     "name, category/name or folder of each task; default: the whole catalogue");
   parent
       .add_option("--device", command.options.device,
-                  "best, cpu, cuda, hip, or one device such as cuda:0")
+                  "best, " + tasks::device_words() + ", or one device such as cuda:0")
       ->capture_default_str();
   add_isolation_option(parent, command.options.require_isolation);
   parent.add_option("--store", command.store,
@@ -126,7 +127,7 @@ void add_torch(CLI::App& parent, BaselineCommand& command) {
   parent.add_option("TASK", command.task, "name, category/name or folder of the task")->required();
   parent
       .add_option("--device", command.options.device,
-                  "best, cpu, cuda, hip, or one device such as cuda:0")
+                  "best, " + tasks::device_words() + ", or one device such as cuda:0")
       ->capture_default_str();
   parent.add_option(
       "--store", command.store,

@@ -40,10 +40,10 @@ void add_diff(CLI::App& app, Action& chosen);
 void add_roles(CLI::App& app, Action& chosen);
 void add_reverify(CLI::App& app, Action& chosen);
 void add_export(CLI::App& app, Action& chosen);
-void add_export_kernel(CLI::App& export_command, Action& chosen);      ///< adds to `export`
-void add_export_kernelbench(CLI::App& export_command, Action& chosen); ///< adds to `export`
-void add_export_solution(CLI::App& export_command, Action& chosen);    ///< adds to `export`
-void add_export_training(CLI::App& export_command, Action& chosen);    ///< adds to `export`
+using AddExport = void(CLI::App& export_command, Action& chosen);
+AddExport add_export_kernel, add_export_kernelbench, add_export_solution, add_export_training;
+constexpr AddExport* kExports[] = {add_export_kernel, add_export_kernelbench, add_export_solution,
+                                   add_export_training}; ///< the subcommands of `export`
 void add_batch(CLI::App& app, Action& chosen);
 void add_models(CLI::App& app, Action& chosen);
 void add_serve(CLI::App& app, Action& chosen);

@@ -5,6 +5,7 @@
 #include "harness/report/terminal.h"
 #include "harness/run/session.h"
 #include "harness/suite/suite_scores.h"
+#include "tasks/task/task.h"
 
 #include <iostream>
 #include <map>
@@ -79,7 +80,8 @@ void add_leaderboard(CLI::App& app, Action& chosen) {
   sub->add_option("--store", command->store, kStoreHelp);
   sub->add_option("--task", command->query.task, "only this task, by name or folder (default: all)")
       ->transform(name_in_stores);
-  sub->add_option("--device", command->query.device, "only this device: cpu, cuda or hip");
+  sub->add_option("--device", command->query.device,
+                  "only this device: " + tasks::device_words(" or "));
   sub->add_option("--run", command->query.run, "only this run, by name or number (default: all)");
   sub->add_option("--top", command->query.top, "rows per task and device; 0: all")
       ->check(at_least_zero())

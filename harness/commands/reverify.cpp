@@ -13,6 +13,7 @@
 #include "harness/run/final_sitting.h"
 #include "harness/run/session.h"
 #include "store/run_store.h"
+#include "tasks/task/task.h"
 
 #include <atomic>
 #include <iostream>
@@ -204,7 +205,7 @@ void add_reverify(CLI::App& app, Action& chosen) {
       ->check(at_least_zero())
       ->capture_default_str();
   sub->add_option("--device", command->options.device,
-                  "best, cpu, cuda or hip; rows of another device are left out")
+                  "best, " + tasks::device_words(" or ") + "; rows of another device are left out")
       ->capture_default_str();
   add_isolation_option(*sub, command->options.require_isolation);
   add_broker_options(*sub, command->broker);

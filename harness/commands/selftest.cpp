@@ -13,6 +13,7 @@
 #include "harness/selftest/selftest_report.h"
 #include "harness/selftest/task_proofs.h"
 #include "tasks/proof.h"
+#include "tasks/task/task.h"
 
 #include <algorithm>
 #include <iostream>
@@ -101,7 +102,7 @@ void add_options(CLI::App& sub, SelftestCommand& command) {
   const std::string whole_catalogue = "the whole catalogue, as without names";
   sub.add_flag("--all", whole_catalogue)->excludes(names);
   sub.add_option("--device", command.proof.selftest.evaluation.device,
-                 "cpu, cuda, hip, best, cuda:1, ...")
+                 tasks::device_words() + ", best, cuda:1, ...")
       ->capture_default_str();
   add_isolation_option(sub, command.proof.selftest.evaluation.require_isolation);
   sub.add_option("--seed", command.seed,

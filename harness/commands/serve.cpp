@@ -19,6 +19,7 @@
 #include "harness/serve/server_application.h"
 #include "profiling/roofline/ceilings.h"
 #include "tasks/catalogue.h"
+#include "tasks/task/task.h"
 
 #include <algorithm>
 #include <iostream>
@@ -271,7 +272,7 @@ void add_judge_options(CLI::App& sub, ServeCommand& command) {
       "--judge", command.judge, "also judge the kernels that trainers send, and answer rewards");
   std::vector<CLI::Option*> known = sub.get_options();
   add_judging_options(sub, command.judging,
-                      "best, cpu, cuda, hip, or a list such as cuda:0,cuda:1");
+                      "best, " + tasks::device_words() + ", or a list such as cuda:0,cuda:1");
   add_time_budget(sub, command.judging.time_budget, "150ms on the cpu, 20ms on a GPU");
   sub.add_option("--run", command.run, "name of the run that keeps the kernels in the store")
       ->capture_default_str();

@@ -12,6 +12,7 @@
 #include "remote/worker_selftest.h"
 #include "tasks/catalogue.h"
 #include "tasks/parse/task_parse.h"
+#include "tasks/task/task.h"
 
 #include <algorithm>
 #include <chrono>
@@ -160,7 +161,7 @@ void add_options(CLI::App& sub, WorkerCommand& command) {
                  "name of this worker: that of its user at the broker (default: the user of the "
                  "credentials)");
   sub.add_option("--device", command.options.device,
-                 "best, cpu, cuda, hip, or a list such as cuda:0,cuda:1")
+                 "best, " + tasks::device_words() + ", or a list such as cuda:0,cuda:1")
       ->capture_default_str();
   sub.add_flag("--trusted", command.trusted,
                "also hold finals, which need the held-out shapes of tasks; the broker must allow "

@@ -357,7 +357,7 @@ constexpr KeyOption kOptions[] = {
      "config, with -2, -3, ... if the name is taken)"},
     {"run", "tasks", "--task",
      "task to work on; may be repeated (default: run.tasks of the config)"},
-    {"run", "device", "--device", "best, cpu, cuda or hip"},
+    {"run", "device", "--device", "best, or a kind of device such as cuda"},
     {"evaluation", "require_isolation", "--require-isolation",
      "rlimits, landlock+seccomp or bubblewrap: fail (exit code 4) if the sandbox of this "
      "machine is weaker"},

@@ -1,5 +1,6 @@
 #include "tasks/task/task.h"
 
+#include "base/text.h"
 #include "tasks/task/csr_pattern.h"
 
 #include <algorithm>
@@ -69,6 +70,11 @@ std::string to_string(const Shape& shape) {
 const std::vector<std::string>& device_kinds() {
   static const std::vector<std::string> kinds{"cpu", "cuda", "hip"};
   return kinds;
+}
+
+std::string device_words(std::string_view last) {
+  const auto& kinds = device_kinds();
+  return join({kinds.begin(), kinds.end() - 1}, ", ") + std::string(last) + kinds.back();
 }
 
 std::vector<Shape> Task::shapes_of(ShapeSet set, std::string_view device) const {

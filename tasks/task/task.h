@@ -182,6 +182,8 @@ struct TaskTexts {
 };
 /// "cpu", "cuda", "hip": the values that `devices` of a shape may have.
 const std::vector<std::string>& device_kinds();
+/// "cpu, cuda or hip" with `last` = " or ".
+std::string device_words(std::string_view last = ", ");
 
 /// The number of elements of a tensor at a shape, checked for overflow. Throws ExpressionError.
 std::int64_t element_count(const TensorSpec& tensor, const Shape& shape);

@@ -23,6 +23,7 @@ constinit const GpuVendor kCudaVendor{
     .compiler = "nvrtc",
     .probe_compiler = probe_nvrtc,
     .architecture_facts = cuda_architecture_facts,
+    .usual_architecture = "sm_90a",
     .find_toolchain = find_cuda_toolchain,
     .compiler_options = nvrtc_options,
     .open_compiler = open_cuda_compiler,

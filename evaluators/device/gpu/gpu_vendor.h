@@ -45,6 +45,7 @@ struct GpuVendor {
   /// The limits of a block of an architecture ("sm_90a"), for machines without such a GPU. Throws
   /// Error for an unknown architecture.
   tasks::DeviceFacts (*architecture_facts)(const std::string& architecture);
+  std::string_view usual_architecture; ///< that a compilation without a GPU is for: "sm_90a"
   /// Throws Error, with the packages to install, when no compiler is found or it does not know the
   /// architecture.
   GpuToolchain (*find_toolchain)(const std::string& architecture);

@@ -36,6 +36,7 @@ constinit const GpuVendor kHipVendor{
     .compiler = "hiprtc",
     .probe_compiler = probe_hiprtc,
     .architecture_facts = hip_architecture_facts,
+    .usual_architecture = "gfx90a",
     .find_toolchain = find_hip_toolchain,
     .compiler_options = no_options,
     .open_compiler = open_hiprtc_of,

@@ -13,6 +13,7 @@
 #include "harness/run/state/journal.h"
 #include "harness/suite/suite_scores.h"
 #include "store/board/board.h"
+#include "tasks/task/task.h"
 
 #include <iostream>
 #include <memory>
@@ -115,7 +116,8 @@ void add_export(CLI::App& app, Action& chosen) {
   sub->add_option("--run", command->query.run, "only this run, by name or number (default: all)");
   sub->add_option("--task", command->query.task, "only this task, by name or folder (default: all)")
       ->transform(name_in_stores);
-  sub->add_option("--device", command->query.device, "only this device: cpu, cuda or hip");
+  sub->add_option("--device", command->query.device,
+                  "only this device: " + tasks::device_words(" or "));
   sub->add_option("--suite", command->suite,
                   "html: compare the runs at the tasks of this suite on the page Models; the suite "
                   "is named as for `winnow bench`");
@@ -127,10 +129,9 @@ void add_export(CLI::App& app, Action& chosen) {
                   "below the top of their board")
       ->transform(CLI::AsSizeValue(true))
       ->capture_default_str();
-  add_export_kernel(*sub, chosen);
-  add_export_kernelbench(*sub, chosen);
-  add_export_solution(*sub, chosen);
-  add_export_training(*sub, chosen);
+  for (AddExport* const add : kExports) {
+    add(*sub, chosen);
+  }
   sub->callback([command, sub, &chosen] {
     if (sub->get_subcommands().empty()) {
       if (command->format.empty()) { // required() would hold for the subcommands, too

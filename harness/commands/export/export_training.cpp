@@ -10,6 +10,7 @@
 #include "harness/run/session.h"
 #include "harness/run/state/journal.h"
 #include "store/training/training.h"
+#include "tasks/task/task.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -147,7 +148,8 @@ void add_export_training(CLI::App& export_command, Action& chosen) {
   sub->add_option("--task", command->options.query.task,
                   "only this task, by name or folder (default: all)")
       ->transform(name_in_stores);
-  sub->add_option("--device", command->options.query.device, "only this device: cpu, cuda or hip");
+  sub->add_option("--device", command->options.query.device,
+                  "only this device: " + tasks::device_words(" or "));
   sub->callback([command, &chosen] { chosen = [command] { return export_training(*command); }; });
 }
 

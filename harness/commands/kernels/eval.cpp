@@ -1,5 +1,6 @@
 #include "base/digest.h"
 #include "base/error.h"
+#include "evaluators/device/vendors/gpu_vendors.h"
 #include "evaluators/evaluation/compile_only.h"
 #include "evaluators/evaluation/ordered_results.h"
 #include "harness/commands/commands.h"
@@ -15,6 +16,7 @@
 #include "search/outcome.h"
 #include "tasks/proof.h"
 #include "tasks/task/baseline.h"
+#include "tasks/task/task.h"
 
 #include <algorithm>
 #include <chrono>
@@ -26,6 +28,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace winnow::harness {
 namespace {
@@ -123,10 +126,11 @@ void check_storable(const EvalCommand& command) {
 ExitCode compile_files(const EvalCommand& command, CommandStore& store, const tasks::Task& task) {
   const evaluators::EvaluationOptions options = resolved_options(command);
   const std::string kind = options.device == "best" ? "cuda" : options.device;
-  if (kind != "cuda" && kind != "hip") {
-    throw UsageError("--compile-only works only with --device cuda or hip, not with " + kind);
+  const evaluators::GpuVendor* vendor = evaluators::find_gpu_vendor(kind);
+  if (vendor == nullptr) {
+    throw UsageError("--compile-only works only with a kind of GPU as --device, not with " + kind);
   }
-  const std::string fallback = kind == "hip" ? "gfx90a" : "sm_90a";
+  const std::string fallback(vendor->usual_architecture);
   EvalPrinter printer(std::cout, task.name, command.json, command.files.size(),
                       tasks::speedup_versus(task));
   bool all_compile = true;
@@ -196,7 +200,7 @@ void add_options(CLI::App& sub, EvalCommand& command) {
   sub.add_option("--as", command.as,
                  "name of the run that keeps the kernels in the store (default: person)");
   add_judging_options(sub, command.judging,
-                      "best, cpu, cuda, hip, or a list such as cuda:0,cuda:1");
+                      "best, " + tasks::device_words() + ", or a list such as cuda:0,cuda:1");
   sub.add_flag("--compile-only", command.compile_only,
                "compile for a GPU that this machine need not have, show the resources of the "
                "kernels, run nothing");

@@ -12,6 +12,7 @@
 #include "tasks/plan/tuning/parameter_choices.h"
 #include "tasks/proof.h"
 #include "tasks/task/baseline.h"
+#include "tasks/task/task.h"
 
 #include <algorithm>
 #include <charconv>
@@ -229,7 +230,8 @@ void add_pair_options(CLI::App& sub, PairCommand& command, const std::string& ti
                       const std::string& json) {
   sub.add_option("TASK", command.task, "name, category/name or folder of the task")->required();
   command.judging.timeout = "60s";
-  add_judging_options(sub, command.judging, "best, cpu, cuda, hip, or one device such as cuda:0");
+  add_judging_options(sub, command.judging,
+                      "best, " + tasks::device_words() + ", or one device such as cuda:0");
   add_time_budget(sub, command.judging.time_budget, time_budget);
   sub.add_option("--max-samples", command.judging.evaluation.max_samples,
                  "timed launches of each kernel per shape, at most; a block of a race has two "

@@ -13,6 +13,7 @@
 #include "tasks/plan/tuning/tuned_file.h"
 #include "tasks/proof.h"
 #include "tasks/task/baseline.h"
+#include "tasks/task/task.h"
 
 #include <filesystem>
 #include <iostream>
@@ -177,7 +178,7 @@ void add_options(CLI::App& sub, TuneCommand& command) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   add_judging_options(sub, command.judging,
-                      "best, cpu, cuda, hip, or a list such as cuda:0,cuda:1");
+                      "best, " + tasks::device_words() + ", or a list such as cuda:0,cuda:1");
   add_time_budget(sub, command.judging.time_budget,
                   "150ms on the cpu, 20ms on a GPU; for the race at the end 1s and 300ms");
   sub.add_flag("--json", command.json, "one JSON document, schema winnow.tuning, version 1");
