@@ -293,6 +293,14 @@ TEST(Toml, RefusesWhatIsTooDeepForTheParser) {
   EXPECT_THAT(refusal_of_toml("[[" + names + "]]\n"), HasSubstr(too_long));
   EXPECT_THAT(refusal_of_toml(names + " = 1\n"), HasSubstr(too_long));
   EXPECT_THAT(refusal_of_toml("x = {" + names + " = 1}\n"), HasSubstr(too_long));
+  for (const char quote : {'"', '\''}) { // a long string may end with two more of its quotes
+    for (const std::size_t quotes : {3U, 4U, 5U}) {
+      const std::string value = std::string(3, quote) + "y" + std::string(quotes, quote);
+      EXPECT_THAT(refusal_of_toml("x = {s = " + value + ", " + names + " = 1}\n"),
+                  HasSubstr(too_long))
+          << value;
+    }
+  }
   EXPECT_THAT(refusal_of_toml(braces), HasSubstr("too many brackets within each other"));
   EXPECT_THAT(refusal_of_toml(brackets), HasSubstr("too many brackets within each other"));
   EXPECT_EQ(refusal_of_toml("# " + names + "\nx = \"" + std::string(500, '.') + "\"\ny = '''\n" +

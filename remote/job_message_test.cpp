@@ -78,6 +78,15 @@ TEST(JobMessage, HostileTextIsAnError) {
   }
 }
 
+TEST(JobMessage, RefusesJsonThatWouldExhaustTheStack) {
+  const std::string deep = std::string(500'000, '[') + std::string(500'000, ']');
+  std::string text = encode(full_heartbeat());
+  const std::string kernel = R"("Linux")";
+  text.replace(text.find(kernel), kernel.size(), deep);
+  EXPECT_EQ(error_in([&] { decode_heartbeat(text); }),
+            "worker: expected JSON of at most 100 levels");
+}
+
 TEST(JobMessage, NamesWhatIsWrong) {
   const auto with = [](const char* key, const Json& value) {
     Json json = Json::parse(encode(full_heartbeat()));

@@ -3,6 +3,7 @@
 #include "base/digest.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "base/text/shell_word.h"
 #include "tasks/task_word.h"
 
 #include <algorithm>
@@ -45,9 +46,10 @@ std::string unproven_note(const ProofSubject& task, std::string_view device_kind
   if (outcome == kProven || (outcome != kFailed && !task.is_own)) {
     return {};
   }
+  const std::string device = shell_word(std::string(device_kind)); // of a store of somebody else
   return fmt::format(
       "the task {} is not proven on {}{}: run `winnow tasks selftest {} --device {}`", task.name,
-      device_kind, outcome == kFailed ? ", its selftest failed" : "", task.word, device_kind);
+      device, outcome == kFailed ? ", its selftest failed" : "", task.word, device);
 }
 
 std::string unproven_warning(const std::vector<Task>& tasks, std::string_view device_kind) {

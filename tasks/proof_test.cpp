@@ -27,6 +27,11 @@ TEST_F(Proofs, AnOwnTaskThatNoSelftestHasProvenIsNamed) {
   EXPECT_NE(unproven_note(own_, "cpu"), "") << "each revision for itself";
 }
 
+TEST_F(Proofs, TheDeviceOfAStoreIsOneWordOfTheCommand) {
+  EXPECT_EQ(unproven_note(own_, "cpu; x"), "the task mine is not proven on 'cpu; x': run `winnow "
+                                           "tasks selftest ./mine --device 'cpu; x'`");
+}
+
 TEST_F(Proofs, ATaskOfTheCatalogueIsNamedOnlyAfterItsSelftestHasFailed) {
   EXPECT_EQ(unproven_note(listed_, "cpu"), "");
   keep_proof("d2", "cpu", false);

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/json_dump.h"
 #include "base/secrets.h"
+#include "base/text/json_levels.h"
 
 #include <algorithm>
 #include <new>
@@ -13,28 +14,9 @@
 namespace winnow::agents {
 namespace {
 
-/// Counts brackets outside of strings only. The parser's own way, a callback for each value, would
-/// double the time of parsing.
-bool nested_too_deep(std::string_view text) {
-  int depth = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '"') {
-      i = json_string_end(text, i);
-    } else if (c == '[' || c == '{') {
-      if (++depth > kMaxJsonDepth) {
-        return true;
-      }
-    } else if (c == ']' || c == '}') {
-      --depth;
-    }
-  }
-  return false;
-}
-
 nlohmann::json parse_limited(std::string_view text) {
-  if (nested_too_deep(text)) {
-    throw Error(fmt::format("JSON nested more than {} levels deep", kMaxJsonDepth));
+  if (has_too_many_levels(text)) {
+    throw Error(fmt::format("JSON nested more than {} levels deep", kMostJsonLevels));
   }
   return nlohmann::json::parse(text);
 }
@@ -54,14 +36,6 @@ nlohmann::json parse_untrusted_json(std::string_view text) {
   } catch (const std::bad_alloc&) {
     throw Error("JSON that needs more memory than is free");
   }
-}
-
-std::size_t json_string_end(std::string_view text, std::size_t begin) {
-  std::size_t at = begin + 1;
-  while (at < text.size() && text[at] != '"') {
-    at += text[at] == '\\' ? 2 : 1;
-  }
-  return std::min(at, text.size());
 }
 
 std::string text_member(const nlohmann::json& object, const char* name, std::string otherwise) {

@@ -3,6 +3,7 @@
 #include "agents/json/json_text.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "base/text/json_levels.h"
 
 #include <optional>
 

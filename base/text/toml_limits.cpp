@@ -23,7 +23,10 @@ std::size_t end_of_string(std::string_view text, std::size_t at) {
     if (text[i] == '\\' && quote == '"') {
       ++i;
     } else if (text.substr(i, end.size()) == end) {
-      return i + end.size();
+      i += end.size();
+      // A long string may have two quotes of its own before its end.
+      const std::string_view own = text.substr(i, is_long ? 2 : 0);
+      return i + std::min(own.find_first_not_of(quote), own.size());
     } else if (text[i] == '\n' && !is_long) {
       return i; // the parser will refuse it
     }

@@ -271,7 +271,7 @@ std::string note_text(const json& row, const Lines& lines) {
   std::string text;
   for (const char* name : {"task_note", "task_proof"}) {
     const std::string note = text_at(row, name);
-    text += note.empty() ? "" : lines.below(note);
+    text += note.empty() ? "" : lines.below(on_one_line(note));
   }
   return text;
 }

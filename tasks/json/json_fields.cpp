@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/text/json_levels.h"
 #include "tasks/json/json_number.h"
 
 #include <algorithm>
@@ -102,6 +103,9 @@ Json with_valid_text(Json json) {
 }
 
 Json parse_json(std::string_view text, const std::string& name) {
+  if (has_too_many_levels(text)) {
+    throw_bad_json(name, fmt::format("JSON of at most {} levels", kMostJsonLevels));
+  }
   Json document = Json::parse(text, nullptr, false);
   if (document.is_discarded()) {
     throw_bad_json(name, "JSON");

@@ -5,6 +5,7 @@
 #include "harness/commands/commands.h"
 #include "harness/named/named_task.h"
 #include "harness/report/terminal.h"
+#include "harness/report/text_table.h"
 #include "tasks/plan/tuning/parameter_choices.h"
 #include "tasks/plan/tuning/tuned_file.h"
 #include "tasks/result/speedup_text.h"
@@ -104,7 +105,7 @@ tasks::Task task_of(const store::RunStore& store, const store::CandidateRecord& 
         "name the folder of task " + name);
   }
   if (!record.task_proof.empty()) {
-    std::cerr << "warning: " << record.task_proof << '\n';
+    std::cerr << "warning: " << on_one_line(record.task_proof) << '\n';
   }
   if (task.digest != record.task_digest) {
     std::cerr << "warning: the task " << name
