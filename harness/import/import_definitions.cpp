@@ -4,6 +4,7 @@
 #include "base/files.h"
 #include "base/json_dump.h"
 #include "base/text.h"
+#include "base/text/json_levels.h"
 #include "harness/import/safetensors.h"
 #include "tasks/parse/task_parse.h"
 #include "tasks/task/task.h"
@@ -53,7 +54,8 @@ std::optional<DefinitionFile> definition_file(const fs::path& path, const fs::pa
   file.file = path;
   file.folder = to / path.parent_path().filename() / path.stem();
   try {
-    const json fields = json::parse(read_file(path, kMostDefinitionBytes));
+    const std::string text = read_file(path, kMostDefinitionBytes);
+    const json fields = has_too_many_levels(text) ? json() : json::parse(text);
     if (!fields.is_object() || !fields.contains("axes") || !fields.contains("inputs")) {
       return std::nullopt;
     }
@@ -95,7 +97,7 @@ std::string check_inputs(const DefinitionFile& file, const json& inputs, int& mi
 /// The text of one workload; empty, with a note, if it cannot be used.
 std::string workload(const DefinitionFile& file, std::string_view line, int& missing,
                      std::string& wrong) {
-  const json row = json::parse(line, nullptr, false);
+  const json row = has_too_many_levels(line) ? json() : json::parse(line, nullptr, false);
   const json fields = row.is_object() ? row.value("workload", row) : json();
   if (!fields.is_object() || !fields.contains("axes") || !fields["axes"].is_object()) {
     wrong = "is no workload in JSON";

@@ -74,6 +74,22 @@ TEST_F(Definitions, TellWhichWorkloadsAreLeftOut) {
                                  HasSubstr("1 safetensors files are missing")));
 }
 
+TEST_F(Definitions, DeepJsonDoesNotExhaustTheStack) {
+  const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
+  add("definitions/scale/scale_h8.json", kScale);
+  add("definitions/scale/deep.json", R"({"axes": 1, "inputs": )" + deep + "}");
+  add("workloads/scale/scale_h8.jsonl", R"({"workload": {"axes": {}, "inputs": )" + deep + "}}");
+  const std::vector<DefinitionFile> files = definition_files(root(), "to");
+  ASSERT_EQ(files.size(), 1U);
+  std::vector<std::string> notes;
+  EXPECT_TRUE(read_workloads(files[0], notes).empty());
+  EXPECT_THAT(notes, ElementsAre(HasSubstr("is no workload")));
+  const std::string header = R"({"x": {"data_offsets": )" + deep + "}}";
+  const std::uint64_t size = header.size();
+  add("a", std::string(reinterpret_cast<const char*>(&size), sizeof size) + header);
+  EXPECT_EQ(safetensors_mistake(root() / "a", "x"), "has no tensor 'x'");
+}
+
 TEST_F(Definitions, SafetensorsFilesAreChecked) {
   add("a", safetensors(8));
   EXPECT_EQ(safetensors_mistake(root() / "a", "x"), "");
