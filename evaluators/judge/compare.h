@@ -1,7 +1,7 @@
 #pragma once
 
 #include "evaluators/device/compare_core.h"
-#include "evaluators/messages/protocol.h"
+#include "evaluators/messages/error_model.h"
 #include "tasks/result/evaluation.h"
 #include "tasks/result/verdict.h"
 
