@@ -150,7 +150,7 @@ public:
                                         "ORDER BY task, device, device_name, task_digest, place",
                                         kLeftOut));
     select.bind(query_.run, query_.task, query_.device, most);
-    const TaskNotes notes(database_);
+    TaskNotes notes(database_);
     std::vector<LeftOutKernel> kernels;
     while (select.next()) {
       LeftOutKernel& kernel = kernels.emplace_back();

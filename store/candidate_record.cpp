@@ -26,7 +26,7 @@ void read_facts(const Database& database, CandidateRecord& record) {
   record.run = query.integer("run_id");
   record.run_name = query.text("run");
   record.task_digest = query.text("task_digest");
-  const TaskNotes notes(database);
+  TaskNotes notes(database);
   record.task_note = notes.revision(record.state.row.task, record.task_digest);
   record.task_proof = record.state.best ? notes.proof(record.state.row.task, record.task_digest,
                                                       record.state.best->device)

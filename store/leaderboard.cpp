@@ -105,7 +105,7 @@ std::vector<LeaderboardRow> RunStore::leaderboard(const LeaderboardQuery& query)
     // run_leaderboard cannot end early, because `tied` needs all ranks of a group.
     Query select(database, kSelectRows + "group_id = ? LIMIT ?");
     std::vector<LeaderboardRow> rows;
-    const TaskNotes notes(database);
+    TaskNotes notes(database);
     for (const RowId group : select_groups(database, query, run)) {
       std::vector<LeaderboardRow> of_group = read_group(select, group, query.top);
       for (LeaderboardRow& row : of_group) {

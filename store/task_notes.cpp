@@ -39,13 +39,18 @@ std::string TaskNotes::revision(const std::string& task, const std::string& dige
                            newest->second.substr(0, kDigitsOfNewest));
 }
 
-std::string TaskNotes::proof(const std::string& task, const std::string& digest,
-                             const std::string& device_kind) const {
+const std::string& TaskNotes::proof(const std::string& task, const std::string& digest,
+                                    const std::string& device_kind) {
+  const auto [known, is_new] = proofs_.try_emplace({task, digest, device_kind});
+  if (!is_new) {
+    return known->second;
+  }
   Query query(database_, "SELECT folder <> '' AS is_own FROM tasks WHERE name = ? AND digest = ?");
   query.bind(task, digest).next();
   // The name and not the folder, because a page leaves the machine.
-  return tasks::unproven_note({task, digest, query.integer("is_own") != 0, shell_word(task)},
-                              device_kind);
+  known->second = tasks::unproven_note(
+      {task, digest, query.integer("is_own") != 0, shell_word(task)}, device_kind);
+  return known->second;
 }
 
 } // namespace winnow::store

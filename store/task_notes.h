@@ -2,6 +2,7 @@
 
 #include "store/database.h"
 
+#include <array>
 #include <map>
 #include <string>
 
@@ -17,12 +18,15 @@ public:
   /// has no kernel of a newer revision. The newest is the one whose kernel came last.
   std::string revision(const std::string& task, const std::string& digest) const;
   /// tasks::unproven_note() of this user.
-  std::string proof(const std::string& task, const std::string& digest,
-                    const std::string& device_kind) const;
+  const std::string& proof(const std::string& task, const std::string& digest,
+                           const std::string& device_kind);
 
 private:
   const Database& database_;
   std::map<std::string, std::string> newest_; ///< digest, by the name of tasks with several
+  /// By task, digest and kind of device: a board has many rows of one task, and each note reads a
+  /// file.
+  std::map<std::array<std::string, 3>, std::string> proofs_;
 };
 
 } // namespace winnow::store
