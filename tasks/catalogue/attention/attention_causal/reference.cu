@@ -1,11 +1,14 @@
 /*@winnow
 {
-  "scratch": { "score": { "dtype": "f64", "count": "s * s" } },
+  "scratch": { "score": { "dtype": "f64", "count": "s * s" },
+               "key": { "dtype": "f64", "count": "s * d" } },
   "launches": [
     { "repeat": "batch * heads", "as": "h",
       "do": [
+        { "kernel": "transpose", "grid": ["ceil_div(s, 128)", "d"], "block": [128],
+          "args": [{"tensor": "k", "at": "h * s * d"}, "key", "s", "d"] },
         { "kernel": "scores", "grid": ["ceil_div(s, 128)", "s"], "block": [128],
-          "args": [{"tensor": "q", "at": "h * s * d"}, {"tensor": "k", "at": "h * s * d"}, "score",
+          "args": [{"tensor": "q", "at": "h * s * d"}, "key", "score",
                    { "float": "scale / sqrt(d)" }, "s", "d"] },
         { "kernel": "softmax", "grid": ["s"], "block": [32], "args": ["score", "s"] },
         { "kernel": "weigh", "grid": ["ceil_div(d, 128)", "s"], "block": [128],
@@ -23,7 +26,15 @@ __device__ double unsure(double weight) {
   return fmax(weight, 0x1p-14);
 }
 
-extern "C" __global__ void scores(const __half* q, const __half* k, double* score, double scale,
+// So that neighbouring threads of scores() read neighbouring elements.
+extern "C" __global__ void transpose(const __half* k, double* key, long long s, long long d) {
+  const long long c = blockIdx.y, j = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  if (j < s) {
+    key[c * s + j] = (float)k[j * d + c];
+  }
+}
+
+extern "C" __global__ void scores(const __half* q, const double* key, double* score, double scale,
                                   long long s, long long d) {
   const long long i = blockIdx.y, j = blockIdx.x * (long long)blockDim.x + threadIdx.x;
   if (j > i) {
@@ -31,7 +42,7 @@ extern "C" __global__ void scores(const __half* q, const __half* k, double* scor
   }
   double dot = 0;
   for (long long c = 0; c < d; ++c) {
-    dot += (double)(float)q[i * d + c] * (double)(float)k[j * d + c];
+    dot += (double)(float)q[i * d + c] * key[c * s + j];
   }
   score[i * s + j] = NARROW(score, scale * dot);
 }
