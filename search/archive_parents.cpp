@@ -13,25 +13,25 @@ constexpr std::size_t kGenerations = 8;
 } // namespace
 
 std::vector<const Individual*> ArchiveSearch::preferred_parents(Draws& draws) const {
-  if (!everyone_.empty() && draws.uniform() < policy().uniform_share) {
+  if (!everyone_.empty() && draws.uniform() < rules().uniform_share) {
     return {find(everyone_[draws.index(everyone_.size())])};
   }
-  return by_preference(policy().parents, options(), asks(), draws);
+  return by_preference(rules().parents, options(), asks(), draws);
 }
 
 /// nullptr: there is no parent; or, in a round, all of them are relatives of parents of the round.
 const Individual*
 ArchiveSearch::free_parent(const std::vector<const Individual*>& preferred) const {
-  if (calls_of_parent_ > 0 && calls_of_parent_ < policy().calls_per_parent) {
+  if (calls_of_parent_ > 0 && calls_of_parent_ < rules().calls_per_parent) {
     return find(round_parents_.back());
   }
   const Relatives relatives = relatives_of_calls();
   const Individual* best = nullptr;
   for (const Individual* own : preferred) {
-    if (!policy().builds_on_regressed && is_bad_parent(*own)) {
+    if (rules().refuses_regressed && is_bad_parent(*own)) {
       continue;
     }
-    if (!policy().lineage_blocking || !is_related(*own, relatives)) {
+    if (!rules().lineage_blocking || !is_related(*own, relatives)) {
       return own;
     }
     best = best == nullptr ? own : best;

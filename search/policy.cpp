@@ -24,7 +24,7 @@ const Preset& preset(std::string_view name) {
 namespace {
 
 std::unique_ptr<Search> without_roles(const Policy& policy, Settings settings) {
-  if (policy.population == Policy::Population::Archive) {
+  if (policy.is_archive()) {
     return std::make_unique<ArchiveSearch>(std::move(settings), policy);
   }
   return std::make_unique<LineageSearch>(std::move(settings), policy);

@@ -108,7 +108,7 @@ std::string run_leaderboard(const store::RunStore& store, const std::string& run
 std::string earnings_table(const RunOutcome& outcome, const RunConfig& config) {
   const bool several =
       config.models.size() > 1 ||
-      search::preset(config.strategy).policy.population == search::Policy::Population::Archive;
+      search::preset(config.strategy).policy.is_archive();
   if (outcome.earnings.empty() || !several) {
     return "";
   }
