@@ -24,7 +24,7 @@ private:
       call.ask = *ask;
       call.decided = position_;
     } else if (const auto* evaluate = std::get_if<search::Evaluate>(&decided.action)) {
-      begun_.push_back(*evaluate);
+      log_.begun_.push_back(*evaluate);
     }
   }
   void on(const search::Added& added) {
@@ -58,8 +58,9 @@ private:
     });
   }
   void on(const search::Faulted& faulted) {
-    std::erase_if(begun_, [&](const search::Evaluate& what) {
-      return what.candidate == faulted.candidate && what.turns == faulted.turns;
+    std::erase_if(log_.begun_, [&](const search::Evaluate& what) {
+      return what.candidate == faulted.candidate && what.turns == faulted.turns &&
+             (!what.is_heat() || what.choices == faulted.choices);
     });
   }
   /// A replay knows only the evaluation that counts in the end.
@@ -72,19 +73,18 @@ private:
 
   /// False: no evaluation that fits has begun.
   bool end(const search::Event& result, const std::function<bool(const search::Evaluate&)>& fits) {
-    const auto found = std::find_if(begun_.begin(), begun_.end(), fits);
-    if (found == begun_.end()) {
+    const auto found = std::find_if(log_.begun_.begin(), log_.begun_.end(), fits);
+    if (found == log_.begun_.end()) {
       return false;
     }
     log_.judgements_.push_back({*found, position_, result});
-    begun_.erase(found);
+    log_.begun_.erase(found);
     return true;
   }
 
   RecordedLog& log_;
   std::size_t position_ = 0;
   std::map<std::string, Call> asked_;
-  std::vector<search::Evaluate> begun_; ///< evaluations without a result yet
 };
 
 RecordedLog::RecordedLog(const std::vector<search::Event>& events) {
@@ -95,6 +95,11 @@ RecordedLog::RecordedLog(const std::vector<search::Event>& events) {
   // Two calls may be alike: the one that was decided first answers first.
   std::sort(calls_.begin(), calls_.end(),
             [](const Call& a, const Call& b) { return a.decided < b.decided; });
+}
+
+bool RecordedLog::is_settled(CandidateId candidate) const {
+  return std::none_of(begun_.begin(), begun_.end(),
+                      [&](const auto& what) { return what.candidate == candidate; });
 }
 
 /// A kernel without a verdict is like itself only.
