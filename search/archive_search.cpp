@@ -1,7 +1,6 @@
 #include "search/archive_search.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace winnow::search {
 namespace {

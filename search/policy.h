@@ -107,6 +107,7 @@ struct Ablation {
 /// One for each mechanism that the policy has.
 std::vector<Ablation> ablations(const Policy& policy);
 
+/// Throws UsageError for an unknown role, or a role named twice.
 std::unique_ptr<Search> make_search(const Policy& policy, Settings settings);
 
 } // namespace winnow::search
