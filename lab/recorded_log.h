@@ -40,11 +40,20 @@ public:
   Judgement* find(const search::Evaluate& what);
 
 private:
-  class Reader;
+  void on(const search::Decided& decided);
+  void on(const search::Added& added);
+  void on(const search::Evaluated& evaluated);
+  void on(const search::Tried& tried);
+  void on(const search::Faulted& faulted);
+  void on(const search::Withdrawn& withdrawn);
+  template <typename Other> void on(const Other& /*event*/) {}
+  template <typename Fits> bool end(const search::Event& result, const Fits& fits);
   bool are_alike(const std::vector<search::CandidateId>& a,
                  const std::vector<search::CandidateId>& b) const;
   std::string content_of(search::CandidateId candidate) const;
 
+  std::size_t position_ = 0;          ///< of the event that is read
+  std::map<std::string, Call> asked_; ///< by key
   std::vector<search::Added> first_kernels_;
   std::vector<Call> calls_;             ///< that have a reply, in the order of their decisions
   std::vector<Judgement> judgements_;   ///< that have a result

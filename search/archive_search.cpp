@@ -244,10 +244,8 @@ void ArchiveSearch::admit(const Individual& judged) {
     by_value_.insert({value(judged), judged.id});
   }
   if (const Individual* built_on = parent_of(judged)) {
-    Node& parent = nodes_[built_on->id];
-    parent.best_child =
-        parent.has_child ? std::max(parent.best_child, value(judged)) : value(judged);
-    parent.has_child = true;
+    std::optional<double>& best = nodes_[built_on->id].best_child;
+    best = std::max(best.value_or(value(judged)), value(judged));
   }
 }
 
@@ -290,8 +288,7 @@ void ArchiveSearch::on_withdrawn(Individual& doubted) {
   failures_.clear();
   by_value_.clear();
   for (auto& [id, node] : nodes_) {
-    node.best_child = 0;
-    node.has_child = false;
+    node.best_child.reset();
   }
   for (const CandidateId id : settled()) {
     if (std::find(withheld_.begin(), withheld_.end(), id) == withheld_.end()) {

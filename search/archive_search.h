@@ -52,15 +52,13 @@ protected:
 private:
   struct Node {
     int visits = 0;
-    double best_child = 0; ///< value of the best child that counts
-    bool has_child = false;
+    std::optional<double> best_child; ///< value of the best child that counts
   };
 
   /// Of the calls that must not have relatives.
   struct Relatives {
     std::set<CandidateId> parents;
     std::set<CandidateId> ancestors; ///< the parents and their near ancestors
-    void add(const std::vector<CandidateId>& line);
   };
 
   const ArchivePolicy& rules() const { return std::get<ArchivePolicy>(policy().population); }
