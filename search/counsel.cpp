@@ -2,7 +2,6 @@
 
 #include "base/digest.h"
 #include "base/error.h"
-#include "base/text.h"
 #include "search/population.h"
 #include "search/role.h"
 

@@ -1,7 +1,5 @@
 #include "harness/run/state/journal.h"
 
-#include "base/text.h"
-
 #include <algorithm>
 #include <utility>
 
