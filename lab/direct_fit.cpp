@@ -1,5 +1,7 @@
 #include "lab/direct_fit.h"
 
+#include "base/text.h"
+
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -69,7 +71,7 @@ public:
       counts.push_back(fmt::format("{:.0f} {}", count - kPriorCalls, parent_state_names()[state]));
     }
     set_source("verdicts", fmt::format("{}, and the earlier shares as {:g} calls of each kind",
-                                       join(counts), kPriorCalls));
+                                       join(counts, ", "), kPriorCalls));
   }
 
   void fit_jumps() {
@@ -249,13 +251,6 @@ public:
   std::vector<std::string> take_notes() { return std::move(notes_); }
 
 private:
-  static std::string join(const std::vector<std::string>& parts) {
-    std::string text;
-    for (const std::string& part : parts) {
-      text += (text.empty() ? "" : ", ") + part;
-    }
-    return text;
-  }
   void set_source(const std::string& section, const std::string& detail) {
     landscape_.sources[section] = source_ + ": " + detail;
   }

@@ -7,10 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <utility>
-
-#include <fmt/format.h>
 
 namespace winnow::lab {
 namespace {
@@ -65,7 +62,11 @@ struct Target {
   std::size_t calls_per_search = 1;
 };
 
-std::vector<FitRow> rows_of(const Target& target, const std::vector<Statistic>& simulated) {
+/// The statistics of the target beside those of the landscape.
+std::vector<FitRow> simulated_rows(const Target& target, const FitPlan& plan,
+                                   const Landscape& landscape) {
+  const std::vector<Statistic> simulated = simulated_statistics(
+      landscape, target.policy, target.settings, target.calls_per_search, plan.tasks);
   std::vector<FitRow> rows;
   for (const Statistic& recorded : target.statistics) {
     const auto found =
@@ -78,12 +79,12 @@ std::vector<FitRow> rows_of(const Target& target, const std::vector<Statistic>& 
   return rows;
 }
 
-double mean_error_of(const std::vector<FitRow>& rows) {
+double squared_errors(const std::vector<FitRow>& rows) {
   double squares = 0;
   for (const FitRow& row : rows) {
     squares += std::pow((row.simulated - row.recorded) / row.error, 2);
   }
-  return rows.empty() ? 0 : std::sqrt(squares / static_cast<double>(rows.size()));
+  return squares;
 }
 
 /// Simulated moments (McFadden 1989), held near the start where the records say nothing.
@@ -105,13 +106,7 @@ void fit_gains(const Target& target, const FitPlan& plan, Landscape& landscape) 
     return changed;
   };
   const auto distance = [&](const std::vector<double>& free) {
-    const auto rows =
-        rows_of(target, simulated_statistics(with(free), target.policy, target.settings,
-                                             target.calls_per_search, plan.tasks));
-    double sum = 0;
-    for (const FitRow& row : rows) {
-      sum += std::pow((row.simulated - row.recorded) / row.error, 2);
-    }
+    double sum = squared_errors(simulated_rows(target, plan, with(free)));
     for (std::size_t i = 0; i < free.size(); ++i) {
       sum += std::pow((free[i] - start[i]) / kPriorWidth, 2);
     }
@@ -130,9 +125,9 @@ Fit finished(const Target& target, const FitPlan& plan, Landscape landscape) {
   landscape.sources["task"] =
       plan.source + ": ceilings as [gains]; structures and least_ceiling: see docs/lab.md";
   fit_gains(target, plan, landscape);
-  result.rows = rows_of(target, simulated_statistics(landscape, target.policy, target.settings,
-                                                     target.calls_per_search, plan.tasks));
-  result.mean_error = mean_error_of(result.rows);
+  result.rows = simulated_rows(target, plan, landscape);
+  const auto count = static_cast<double>(std::max<std::size_t>(result.rows.size(), 1));
+  result.mean_error = std::sqrt(squared_errors(result.rows) / count);
   result.landscape = std::move(landscape);
   return result;
 }

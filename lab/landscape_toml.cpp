@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <type_traits>
 
 #include <fmt/format.h>
 
@@ -21,62 +21,41 @@ constexpr Range kMeanShare{0.001, 0.999};
 constexpr Range kPositive{1e-9, 1e9};
 constexpr Range kAmount{0, 1e9};
 constexpr Range kLog{0, 20}; // a speedup of e^20 is no speedup
-constexpr double kMostStructures = 1000, kMostChoices = 256;
+constexpr Range kUpTo10{0, 10};
+constexpr Range kStructures{1, 1000};
+constexpr Range kChoices{2, 256};
 
-struct Key {
-  const char* section;
-  const char* name;
-  Range range;
-  std::function<double(const Landscape&)> get;
-  std::function<void(Landscape&, double)> set;
-  bool is_whole = false;
-};
-
-#define WINNOW_LAB_KEY(section, part, name, range)                                                 \
-  Key {                                                                                            \
-    section, #name, range, [](const Landscape& from) { return from.part.name; },                   \
-        [](Landscape& to, double value) { to.part.name = value; }                                  \
-  }
-#define WINNOW_LAB_COUNT(section, part, name, least, most)                                         \
-  Key {                                                                                            \
-    section, #name, {least, most},                                                                 \
-        [](const Landscape& from) { return static_cast<double>(from.part.name); },                 \
-        [](Landscape& to, double value) { to.part.name = static_cast<std::size_t>(value); }, true  \
-  }
-
-const std::vector<Key>& keys() {
-  static const std::vector<Key> all{WINNOW_LAB_KEY("task", task, ceiling, kLog),
-                                    WINNOW_LAB_KEY("task", task, ceiling_spread, (Range{0, 10})),
-                                    WINNOW_LAB_COUNT("task", task, structures, 1, kMostStructures),
-                                    WINNOW_LAB_KEY("task", task, least_ceiling, kShare),
-                                    WINNOW_LAB_KEY("task", task, speed_of_light, kShare),
-                                    WINNOW_LAB_KEY("gains", gains, first_slower, kShare),
-                                    WINNOW_LAB_KEY("gains", gains, first_share, kMeanShare),
-                                    WINNOW_LAB_KEY("gains", gains, first_alike, kShare),
-                                    WINNOW_LAB_KEY("gains", gains, improves, kShare),
-                                    WINNOW_LAB_KEY("gains", gains, hardness, (Range{0, 10})),
-                                    WINNOW_LAB_KEY("gains", gains, gap_share, kMeanShare),
-                                    WINNOW_LAB_KEY("gains", gains, regression, kLog),
-                                    WINNOW_LAB_KEY("tuning", tuning, tunable, kShare),
-                                    WINNOW_LAB_COUNT("tuning", tuning, choices, 2, kMostChoices),
-                                    WINNOW_LAB_KEY("tuning", tuning, gap, kLog),
-                                    WINNOW_LAB_KEY("hidden", hidden, slow, kShare),
-                                    WINNOW_LAB_KEY("hidden", hidden, slowdown, kLog),
-                                    WINNOW_LAB_KEY("measurement", measurement, interval, kLog),
-                                    WINNOW_LAB_KEY("measurement", measurement, race, kLog),
-                                    WINNOW_LAB_KEY("device", device, right, kPositive),
-                                    WINNOW_LAB_KEY("device", device, wrong, kAmount),
-                                    WINNOW_LAB_KEY("device", device, heat, kAmount),
-                                    WINNOW_LAB_KEY("device", device, spread, (Range{0, 10})),
-                                    WINNOW_LAB_KEY("effects", effects, contrast, kAmount),
-                                    WINNOW_LAB_KEY("effects", effects, failures, kAmount),
-                                    WINNOW_LAB_KEY("effects", effects, regressed, kAmount),
-                                    WINNOW_LAB_KEY("effects", effects, families, kShare)};
-  return all;
+/// Calls visit(section, key, number, range) for each number of a landscape. A number of things has
+/// an integer type.
+template <typename AnyLandscape, typename Visit> void each_number(AnyLandscape& of, Visit visit) {
+  visit("task", "ceiling", of.task.ceiling, kLog);
+  visit("task", "ceiling_spread", of.task.ceiling_spread, kUpTo10);
+  visit("task", "structures", of.task.structures, kStructures);
+  visit("task", "least_ceiling", of.task.least_ceiling, kShare);
+  visit("task", "speed_of_light", of.task.speed_of_light, kShare);
+  visit("gains", "first_slower", of.gains.first_slower, kShare);
+  visit("gains", "first_share", of.gains.first_share, kMeanShare);
+  visit("gains", "first_alike", of.gains.first_alike, kShare);
+  visit("gains", "improves", of.gains.improves, kShare);
+  visit("gains", "hardness", of.gains.hardness, kUpTo10);
+  visit("gains", "gap_share", of.gains.gap_share, kMeanShare);
+  visit("gains", "regression", of.gains.regression, kLog);
+  visit("tuning", "tunable", of.tuning.tunable, kShare);
+  visit("tuning", "choices", of.tuning.choices, kChoices);
+  visit("tuning", "gap", of.tuning.gap, kLog);
+  visit("hidden", "slow", of.hidden.slow, kShare);
+  visit("hidden", "slowdown", of.hidden.slowdown, kLog);
+  visit("measurement", "interval", of.measurement.interval, kLog);
+  visit("measurement", "race", of.measurement.race, kLog);
+  visit("device", "right", of.device.right, kPositive);
+  visit("device", "wrong", of.device.wrong, kAmount);
+  visit("device", "heat", of.device.heat, kAmount);
+  visit("device", "spread", of.device.spread, kUpTo10);
+  visit("effects", "contrast", of.effects.contrast, kAmount);
+  visit("effects", "failures", of.effects.failures, kAmount);
+  visit("effects", "regressed", of.effects.regressed, kAmount);
+  visit("effects", "families", of.effects.families, kShare);
 }
-
-#undef WINNOW_LAB_KEY
-#undef WINNOW_LAB_COUNT
 
 const std::vector<std::string>& sections() {
   static const std::vector<std::string> all{"task",   "verdicts",    "gains",  "jumps",  "tuning",
@@ -108,20 +87,20 @@ void read_keys(const TomlReader& table, const std::string& section, Landscape& l
     known.emplace_back("has_baseline");
     landscape.task.has_baseline = table.boolean_or("has_baseline", true);
   }
-  for (const Key& key : keys()) {
-    if (section == key.section) {
-      known.emplace_back(key.name);
+  each_number(landscape, [&](const char* of, const char* key, auto& /*number*/, const Range&) {
+    if (section == of) {
+      known.emplace_back(key);
     }
-  }
+  });
   table.allow_keys(known);
-  for (const Key& key : keys()) {
-    if (section == key.section && (section != "effects" || table.has(key.name))) {
-      const double value =
-          key.is_whole ? static_cast<double>(table.integer(key.name)) : table.number(key.name);
-      ranged(table, key.name, key.range);
-      key.set(landscape, value);
+  each_number(landscape, [&](const char* of, const char* key, auto& number, const Range& range) {
+    if (section == of && (section != "effects" || table.has(key))) {
+      if constexpr (std::is_integral_v<std::remove_reference_t<decltype(number)>>) {
+        table.integer(key); // throws for a fraction
+      }
+      number = static_cast<std::remove_reference_t<decltype(number)>>(ranged(table, key, range));
     }
-  }
+  });
 }
 
 VerdictShares read_shares(const TomlReader& table) {
@@ -235,11 +214,11 @@ std::string section_text(const Landscape& landscape, const std::string& section)
   if (section == "task") {
     text += fmt::format("has_baseline = {}\n", landscape.task.has_baseline);
   }
-  for (const Key& key : keys()) {
-    if (section == key.section) {
-      text += fmt::format("{} = {}\n", key.name, number(key.get(landscape)));
+  each_number(landscape, [&](const char* of, const char* key, auto value, const Range& /*range*/) {
+    if (section == of) {
+      text += fmt::format("{} = {}\n", key, number(static_cast<double>(value)));
     }
-  }
+  });
   if (section == "verdicts") {
     for (std::size_t state = 0; state < kParentStates; ++state) {
       text += parent_state_names()[state] + " = " + shares_text(landscape.verdicts[state]) + "\n";

@@ -1,5 +1,7 @@
 #include "lab/recorded_search.h"
 
+#include "lab/recorded_log.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -7,102 +9,50 @@
 namespace winnow::lab {
 namespace {
 
-using search::CandidateId;
+using Replies = std::map<search::CandidateId, RecordedCall>;
 using tasks::Verdict;
 
-/// Follows a log and keeps what the statistics need.
-class LogReader {
-public:
-  void read(const search::Event& event) {
-    std::visit([this](const auto& what) { on(what); }, event);
+/// The replies of a log, as they were judged.
+Replies replies_of(const RecordedLog& log) {
+  Replies replies;
+  for (const RecordedLog::Call& call : log.calls()) {
+    RecordedCall& reply = replies[call.reply.candidate];
+    reply.op = call.ask.op;
+    reply.choices = call.reply.choices.size();
+    reply.is_settled = log.is_settled(call.reply.candidate);
+    if (call.verdict) {
+      reply.outcome = reply.of_default = call.verdict->outcome;
+    }
   }
+  for (const auto& [what, ended, result, is_used] : log.judgements()) {
+    const auto reply = replies.find(what.candidate);
+    if (reply == replies.end()) {
+      continue; // a kernel before all calls
+    }
+    RecordedCall& call = reply->second;
+    if (const auto* tried = std::get_if<search::Tried>(&result)) {
+      const std::size_t turns = static_cast<std::size_t>(what.turns) * tried->trials.size();
+      call.heats.push_back({turns, tried->device_seconds});
+    } else if (const auto& outcome = std::get<search::Evaluated>(result).outcome;
+               call.outcome.verdict == Verdict::NotJudged) {
+      call.outcome = call.of_default = outcome;
+    } else if (search::is_better(outcome, call.outcome)) {
+      call.outcome = outcome;
+    }
+  }
+  return replies;
+}
 
-  std::vector<RecordedCall> calls() const {
-    std::vector<RecordedCall> calls;
-    double best = 0;
-    for (const search::Ask& ask : asks_) {
-      const auto candidate = replies_.find(ask.key);
-      const auto judged =
-          candidate == replies_.end() ? judged_.end() : judged_.find(candidate->second);
-      if (judged == judged_.end() || judged->second.outcome.verdict == Verdict::NotJudged) {
-        continue;
-      }
-      RecordedCall call = judged->second;
-      call.op = ask.op;
-      add_parent(ask, call);
-      call.is_settled = std::none_of(begun_.begin(), begun_.end(), [&](const auto& what) {
-        return what.candidate == candidate->second;
-      });
-      call.best_before = best;
-      if (call.is_correct() && call.outcome.speedup > 0) {
-        call.level = std::log(call.outcome.speedup);
-      }
-      best += call.gain();
-      calls.push_back(std::move(call));
-    }
-    return calls;
+void add_parent(const search::Ask& ask, const Replies& replies, RecordedCall& call) {
+  const auto parent = ask.parents.empty() ? replies.end() : replies.find(ask.parents.front());
+  if (parent == replies.end() || ask.op == "seed") {
+    return;
   }
-
-private:
-  void on(const search::Decided& decided) {
-    if (const auto* ask = std::get_if<search::Ask>(&decided.action)) {
-      asks_.push_back(*ask);
-    } else if (const auto* evaluate = std::get_if<search::Evaluate>(&decided.action)) {
-      begun_.push_back(*evaluate);
-    }
+  call.state = state_after(parent->second.outcome.verdict);
+  if (call.state == ParentState::Correct) {
+    call.parent_cell = parent->second.outcome.cell;
   }
-  void on(const search::Added& added) {
-    judged_[added.candidate].choices = added.choices.size();
-    if (!added.key.empty()) {
-      replies_[added.key] = added.candidate;
-    }
-  }
-  void on(const search::Evaluated& evaluated) {
-    RecordedCall& call = judged_[evaluated.candidate];
-    std::erase_if(begun_, [&](const auto& what) {
-      return !what.is_heat() && what.candidate == evaluated.candidate;
-    });
-    if (call.outcome.verdict == Verdict::NotJudged) {
-      call.outcome = call.of_default = evaluated.outcome;
-    } else if (search::is_better(evaluated.outcome, call.outcome)) {
-      call.outcome = evaluated.outcome;
-    }
-  }
-  void on(const search::Tried& tried) {
-    const auto begun = std::find_if(begun_.begin(), begun_.end(), [&](const auto& heat) {
-      return heat.is_heat() && heat.candidate == tried.candidate &&
-             heat.choices.size() == tried.trials.size() &&
-             (tried.trials.empty() || heat.choices.front() == tried.trials.front().choice);
-    });
-    if (begun != begun_.end()) {
-      const std::size_t turns = static_cast<std::size_t>(begun->turns) * tried.trials.size();
-      judged_[tried.candidate].heats.push_back({turns, tried.device_seconds});
-      begun_.erase(begun);
-    }
-  }
-  void on(const search::Withdrawn& withdrawn) { judged_[withdrawn.candidate].outcome = {}; }
-  template <typename Other> void on(const Other& /*event*/) {}
-
-  void add_parent(const search::Ask& ask, RecordedCall& call) const {
-    const auto parent = ask.parents.empty() ? judged_.end() : judged_.find(ask.parents.front());
-    const bool is_reply = parent != judged_.end() &&
-                          std::any_of(replies_.begin(), replies_.end(), [&](const auto& reply) {
-                            return reply.second == parent->first;
-                          });
-    if (!is_reply || ask.op == "seed") {
-      return;
-    }
-    call.state = state_after(parent->second.outcome.verdict);
-    if (call.state == ParentState::Correct) {
-      call.parent_cell = parent->second.outcome.cell;
-    }
-  }
-
-  std::vector<search::Ask> asks_;
-  std::vector<search::Evaluate> begun_; ///< evaluations and heats that have not ended
-  std::map<std::string, CandidateId> replies_;
-  std::map<CandidateId, RecordedCall> judged_;
-};
+}
 
 } // namespace
 
@@ -111,11 +61,24 @@ double RecordedCall::gain() const {
 }
 
 std::vector<RecordedCall> calls_of(const RecordedSearch& search) {
-  LogReader reader;
-  for (const search::Event& event : search.events) {
-    reader.read(event);
+  const RecordedLog log(search.events);
+  const Replies replies = replies_of(log);
+  std::vector<RecordedCall> calls;
+  double best = 0;
+  for (const RecordedLog::Call& recorded : log.calls()) {
+    RecordedCall call = replies.at(recorded.reply.candidate);
+    if (call.outcome.verdict == Verdict::NotJudged) {
+      continue;
+    }
+    add_parent(recorded.ask, replies, call);
+    call.best_before = best;
+    if (call.is_correct() && call.outcome.speedup > 0) {
+      call.level = std::log(call.outcome.speedup);
+    }
+    best += call.gain();
+    calls.push_back(std::move(call));
   }
-  return reader.calls();
+  return calls;
 }
 
 } // namespace winnow::lab

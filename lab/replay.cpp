@@ -18,7 +18,7 @@ public:
       : log_(recorded.events), search_(make_search(policy, recorded.settings)) {}
 
   Replay run() {
-    replay_.recorded = log_.answered_calls();
+    replay_.recorded = log_.calls().size();
     for (const search::Added& first : log_.first_kernels()) {
       search_->apply(first);
     }

@@ -4,7 +4,6 @@
 #include "lab/world.h"
 
 #include <algorithm>
-#include <cmath>
 #include <deque>
 #include <optional>
 #include <queue>

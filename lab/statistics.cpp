@@ -1,5 +1,7 @@
 #include "lab/statistics.h"
 
+#include "search/population.h"
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -11,9 +13,8 @@ namespace winnow::lab {
 namespace {
 
 constexpr std::ptrdiff_t kFirstCalls = 3;
-constexpr double kHit = 0.02;       // gains of more than 2 % count as hits
-constexpr double kRegressed = 0.85; // of the speed of the best kernel before
-constexpr double kTopGains = 7;     // the largest gain of so many
+constexpr double kHit = 0.02;   // gains of more than 2 % count as hits
+constexpr double kTopGains = 7; // the largest gain of so many
 
 /// `count` trials, of which `hits` hit. The error of a share near 0 or 1 is that of one hit.
 Statistic share_of(std::string name, double hits, double count) {
@@ -162,7 +163,8 @@ std::vector<Statistic> observe(const SearchCalls& searches) {
       share_of_calls("not compiled", searches, is(ParentState::NotCompiled)),
       share_of_calls("wrong", searches, is(ParentState::Wrong)),
       share_of_calls("regressed", searches, [](const RecordedCall& call) {
-        return call.is_correct() && call.level < call.best_before + std::log(kRegressed);
+        return call.is_correct() &&
+               call.level < call.best_before + std::log(search::kRegressedFraction);
       })};
   std::size_t longest = 0;
   for (const auto& calls : searches) {

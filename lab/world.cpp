@@ -1,5 +1,7 @@
 #include "lab/world.h"
 
+#include "search/population.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -154,12 +156,12 @@ double World::prompt_effect(const search::Ask& ask, const search::Search& search
   double factor = ask.op == "contrast" ? effects.contrast : 1;
   factor *= ask.failures.empty() ? 1 : effects.failures;
   if (effects.regressed != 1 && ask.previous && ask.best) {
-    constexpr double kRegressed = 0.85; // as the published statistics count
     const search::Individual* previous = search.find(ask.previous->candidate);
     const search::Individual* best = search.find(ask.best->candidate);
     const bool are_correct = previous != nullptr && best != nullptr && previous->outcome &&
                              best->outcome && previous->outcome->verdict == Verdict::Correct;
-    if (are_correct && previous->outcome->speedup < kRegressed * best->outcome->speedup) {
+    if (are_correct &&
+        previous->outcome->speedup < search::kRegressedFraction * best->outcome->speedup) {
       factor *= effects.regressed;
     }
   }

@@ -5,80 +5,98 @@
 namespace winnow::search {
 namespace {
 
-/// Adds the policy after this change, unless the change changes nothing.
-template <typename Change>
-void add(std::vector<Ablation>& all, const Policy& policy, const std::string& without,
-         Change change) {
-  Policy changed = policy;
-  change(changed);
-  if (!(changed == policy)) {
-    all.push_back({without, std::move(changed)});
-  }
-}
+using Base = LineagePolicy::Base;
+using Parents = ArchivePolicy::Parents;
 
-void add_of_lineages(std::vector<Ablation>& all, const Policy& policy) {
-  if (policy.lineage_for_each_call) {
-    return; // no call knows another one
-  }
-  if (policy.base == Policy::Base::Fastest) {
-    add(all, policy, "hiding of regressions", [](Policy& p) { p.shows_regressed = true; });
-    add(all, policy, "the fastest as parent", [](Policy& p) { p.base = Policy::Base::Newest; });
-  }
-  if (policy.op == "improve") { // the others tell of the best kernel in one line
-    add(all, policy, "the best kernel", [](Policy& p) { p.tells_best = false; });
-  }
-  add(all, policy, "rounds", [](Policy& p) { p.round = 0; });
-  add(all, policy, "history", [](Policy& p) { p.history = 0; });
-  add(all, policy, "carried features",
-      [](Policy& p) { p.op = p.op == "features" ? "rewrite" : p.op; });
-}
+/// Changes a copy of a policy, and keeps the copy unless the change changes nothing.
+class Ablations {
+public:
+  explicit Ablations(const Policy& policy) : policy_(policy) {}
 
-void add_of_operators(std::vector<Ablation>& all, const Policy& policy) {
-  if (policy.operators.size() < 2) {
-    return;
+  /// `change` takes the policy.
+  template <typename Change> void add(const std::string& without, Change change) {
+    Policy changed = policy_;
+    change(changed);
+    if (!(changed == policy_)) {
+      all_.push_back({without, std::move(changed)});
+    }
   }
-  for (const Policy::Operator& op : policy.operators) {
-    add(all, policy, op.name, [&](Policy& p) { std::erase(p.operators, op); });
+  /// `change` takes the policy's population, which is an Own.
+  template <typename Own, typename Change> void of(const std::string& without, Change change) {
+    add(without, [&](Policy& p) { change(std::get<Own>(p.population)); });
   }
-}
 
-void add_of_archive(std::vector<Ablation>& all, const Policy& policy) {
-  const bool is_puct = policy.parents == Policy::Parents::Puct;
-  add(all, policy, "cells", [](Policy& p) { p.cells = false; });
-  add(all, policy, "failing elites", [](Policy& p) { p.failures_own_cells = false; });
-  add(all, policy, is_puct ? "PUCT" : "drawn parents", [](Policy& p) {
-    const bool is_contrast = p.parents == Policy::Parents::Bands;
-    p.parents = is_contrast ? p.parents : Policy::Parents::Fastest;
-  });
-  add(all, policy, "parents from everywhere", [](Policy& p) { p.uniform_share = 0; });
-  add(all, policy, "rounds", [](Policy& p) {
-    p.round = 0;
-    p.calls_per_parent = 1;
-  });
-  add(all, policy, "lineage blocking", [](Policy& p) { p.lineage_blocking = false; });
-  add(all, policy, "refusal of regressed parents", [](Policy& p) { p.builds_on_regressed = true; });
-  add(all, policy, "seeds", [](Policy& p) { p.seeds = false; });
-  add(all, policy, "bandit", [](Policy& p) { p.bandit = false; });
-  add_of_operators(all, policy);
-  add(all, policy, "failures", [](Policy& p) { p.failures = false; });
-  add(all, policy, "history", [](Policy& p) { p.history = 0; });
-  add(all, policy, "inspirations", [](Policy& p) { p.insights = 0; });
-}
+  void add_all(const LineagePolicy& own) {
+    if (own.for_each_call) { // no call knows another one
+      add("tuning", [](Policy& p) { p.tuning = false; });
+      return;
+    }
+    add_shared();
+    if (own.base == Base::Fastest) {
+      of<LineagePolicy>("hiding of regressions",
+                        [](auto& p) { p.base = Base::FastestBesideLatest; });
+    }
+    if (own.base == Base::Fastest || own.base == Base::FastestBesideLatest) {
+      of<LineagePolicy>("the fastest as parent", [](auto& p) { p.base = Base::Newest; });
+    }
+    if (own.op == "improve") { // the others tell of the best kernel in one line
+      of<LineagePolicy>("the best kernel", [](auto& p) { p.tells_best = false; });
+    }
+    add("rounds", [](Policy& p) { p.round = 0; });
+    add("history", [](Policy& p) { p.history = 0; });
+    of<LineagePolicy>("carried features",
+                      [](auto& p) { p.op = p.op == "features" ? "rewrite" : p.op; });
+  }
+
+  void add_all(const ArchivePolicy& own) {
+    const auto of_archive = [this](const std::string& without, auto change) {
+      of<ArchivePolicy>(without, change);
+    };
+    add_shared();
+    of_archive("cells", [](auto& p) { p.pool = p.pool.value_or(0); });
+    of_archive("failing elites", [](auto& p) { p.failures_own_cells = false; });
+    of_archive(own.parents == Parents::Puct ? "PUCT" : "drawn parents", [](auto& p) {
+      p.parents = p.parents == Parents::Bands ? p.parents : Parents::Fastest;
+    });
+    of_archive("parents from everywhere", [](auto& p) { p.uniform_share = 0; });
+    add("rounds", [](Policy& p) {
+      p.round = 0;
+      std::get<ArchivePolicy>(p.population).calls_per_parent = 1;
+    });
+    of_archive("lineage blocking", [](auto& p) { p.lineage_blocking = false; });
+    of_archive("refusal of regressed parents", [](auto& p) { p.refuses_regressed = false; });
+    of_archive("seeds", [](auto& p) { p.seeds = false; });
+    of_archive("bandit", [](auto& p) { p.bandit = false; });
+    for (const ArchivePolicy::Operator& op : own.operators) {
+      of_archive(op.name, [&](auto& p) {
+        if (p.operators.size() > 1) {
+          std::erase(p.operators, op);
+        }
+      });
+    }
+    of_archive("failures", [](auto& p) { p.failures = false; });
+    add("history", [](Policy& p) { p.history = 0; });
+    of_archive("inspirations", [](auto& p) { p.insights = 0; });
+  }
+
+  std::vector<Ablation> take() { return std::move(all_); }
+
+private:
+  void add_shared() {
+    add("repair", [](Policy& p) { p.repair = false; });
+    add("tuning", [](Policy& p) { p.tuning = false; });
+  }
+
+  const Policy& policy_;
+  std::vector<Ablation> all_;
+};
 
 } // namespace
 
 std::vector<Ablation> ablations(const Policy& policy) {
-  std::vector<Ablation> all;
-  if (!policy.lineage_for_each_call) {
-    add(all, policy, "repair", [](Policy& p) { p.repair = false; });
-  }
-  add(all, policy, "tuning", [](Policy& p) { p.tuning = false; });
-  if (policy.population == Policy::Population::Lineages) {
-    add_of_lineages(all, policy);
-  } else {
-    add_of_archive(all, policy);
-  }
-  return all;
+  Ablations all(policy);
+  std::visit([&](const auto& population) { all.add_all(population); }, policy.population);
+  return all.take();
 }
 
 } // namespace winnow::search

@@ -27,7 +27,7 @@ Ask ArchiveSearch::new_ask(std::string op) const {
   for (std::size_t i = attempts_.size() - told; i < attempts_.size(); ++i) {
     ask.history.push_back(card_of(*find(attempts_[i])));
   }
-  if (policy().failures) {
+  if (rules().failures) {
     for (const CandidateId failed : failures_) {
       ask.failures.push_back(card_of(*find(failed)));
     }
@@ -56,13 +56,13 @@ Ask ArchiveSearch::seed() const {
 /// A call that mends the newest failure that is worth it.
 std::optional<Ask> ArchiveSearch::repair() const {
   if (!policy().repair || repairable_.empty() ||
-      static_cast<double>(repairs_) > policy().repair_share * static_cast<double>(asks())) {
+      static_cast<double>(repairs_) > rules().repair_share * static_cast<double>(asks())) {
     return std::nullopt;
   }
   const Individual& failed = *find(repairable_.back());
   Ask ask = new_ask("repair");
   ask.model = settings().models.size() < 2 ? ""
-              : policy().bandit            ? models_.choose(settings().models)
+              : rules().bandit             ? models_.choose(settings().models)
                                            : model_in_turn(asks());
   ask.parents = {failed.id};
   ask.previous = card_of(failed);
@@ -81,12 +81,12 @@ Ask ArchiveSearch::contrast(const Contrast& exemplars) const {
 Ask ArchiveSearch::with_operator(const Individual& parent,
                                  const std::vector<const Individual*>& preferred,
                                  Draws& draws) const {
-  const Individual* other = policy().parents == Policy::Parents::Rank
+  const Individual* other = rules().parents == ArchivePolicy::Parents::Rank
                                 ? other_parent(parent, preferred)
                                 : other_cell(parent);
   const Individual* slower = slower_band(parent);
   std::vector<std::string> operators;
-  for (const Policy::Operator& op : policy().operators) {
+  for (const ArchivePolicy::Operator& op : rules().operators) {
     const bool lacks_other = op.name == "crossover" && other == nullptr;
     const bool lacks_slower = op.name == "contrast" && slower == nullptr;
     if (!lacks_other && !lacks_slower) {
@@ -117,14 +117,15 @@ Ask ArchiveSearch::with_operator(const Individual& parent,
 
 /// By their earnings, or by weight: the operator that is furthest behind its share.
 std::string ArchiveSearch::arm_for(const std::vector<std::string>& operators) const {
-  if (policy().bandit) {
+  if (rules().bandit) {
     return arms_.choose(arms_of(operators));
   }
   const auto quotient = [&](const std::string& op) {
     const auto begun = begun_.find(op);
-    const auto own = std::find_if(policy().operators.begin(), policy().operators.end(),
-                                  [&](const Policy::Operator& one) { return one.name == op; });
-    const double weight = own == policy().operators.end() ? 1 : own->weight;
+    const auto own =
+        std::find_if(rules().operators.begin(), rules().operators.end(),
+                     [&](const ArchivePolicy::Operator& one) { return one.name == op; });
+    const double weight = own == rules().operators.end() ? 1 : own->weight;
     return weight / (1 + (begun == begun_.end() ? 0 : begun->second));
   };
   const auto next = std::max_element(
@@ -185,7 +186,7 @@ std::vector<Card> ArchiveSearch::insights(const Individual& parent, Draws& draws
     }
   }
   std::vector<Card> drawn;
-  while (drawn.size() < policy().insights && !others.empty()) {
+  while (drawn.size() < rules().insights && !others.empty()) {
     const auto at = others.begin() + static_cast<std::ptrdiff_t>(draws.index(others.size()));
     drawn.push_back(*at);
     others.erase(at);

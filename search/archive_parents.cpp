@@ -13,25 +13,25 @@ constexpr std::size_t kGenerations = 8;
 } // namespace
 
 std::vector<const Individual*> ArchiveSearch::preferred_parents(Draws& draws) const {
-  if (!everyone_.empty() && draws.uniform() < policy().uniform_share) {
+  if (!everyone_.empty() && draws.uniform() < rules().uniform_share) {
     return {find(everyone_[draws.index(everyone_.size())])};
   }
-  return by_preference(policy().parents, options(), asks(), draws);
+  return by_preference(rules().parents, options(), asks(), draws);
 }
 
 /// nullptr: there is no parent; or, in a round, all of them are relatives of parents of the round.
 const Individual*
 ArchiveSearch::free_parent(const std::vector<const Individual*>& preferred) const {
-  if (calls_of_parent_ > 0 && calls_of_parent_ < policy().calls_per_parent) {
+  if (calls_of_parent_ > 0 && calls_of_parent_ < rules().calls_per_parent) {
     return find(round_parents_.back());
   }
   const Relatives relatives = relatives_of_calls();
   const Individual* best = nullptr;
   for (const Individual* own : preferred) {
-    if (!policy().builds_on_regressed && is_bad_parent(*own)) {
+    if (rules().refuses_regressed && is_bad_parent(*own)) {
       continue;
     }
-    if (!policy().lineage_blocking || !is_related(*own, relatives)) {
+    if (!rules().lineage_blocking || !is_related(*own, relatives)) {
       return own;
     }
     best = best == nullptr ? own : best;
@@ -44,46 +44,40 @@ ArchiveSearch::free_parent(const std::vector<const Individual*>& preferred) cons
 
 /// The owners of all cells, fastest first.
 std::vector<ParentOption> ArchiveSearch::options() const {
-  std::vector<std::pair<double, ParentOption>> owners;
+  std::vector<ParentOption> owners;
   owners.reserve(cells_.size());
   for (const auto& [cell, owner] : cells_) {
     const Individual& own = *find(owner);
-    const double speed = is_failure(own) ? fitness(own) - 1000 : value(own);
-    const auto node = nodes_.find(owner);
-    const bool is_node = node != nodes_.end();
-    const double quality = is_node && node->second.has_child
-                               ? std::max(value(own), node->second.best_child)
-                               : value(own);
-    owners.push_back({speed, {&own, quality, is_node ? node->second.visits : 0}});
+    const auto found = nodes_.find(owner);
+    const Node node = found == nodes_.end() ? Node() : found->second;
+    owners.push_back(
+        {&own, std::max(node.best_child.value_or(value(own)), value(own)), node.visits});
   }
-  std::stable_sort(owners.begin(), owners.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::vector<ParentOption> all;
-  all.reserve(owners.size());
-  for (const auto& [speed, option] : owners) {
-    all.push_back(option);
-  }
-  return all;
-}
-
-void ArchiveSearch::Relatives::add(const std::vector<CandidateId>& line) {
-  parents.insert(line.front());
-  ancestors.insert(line.begin(), line.end());
+  const auto speed = [](const ParentOption& option) {
+    const Individual& own = *option.kernel;
+    return is_failure(own) ? fitness(own) - 1000 : value(own);
+  };
+  std::stable_sort(owners.begin(), owners.end(), [&](const ParentOption& a, const ParentOption& b) {
+    return speed(a) > speed(b);
+  });
+  return owners;
 }
 
 /// Of the calls under way, or of the present round.
 ArchiveSearch::Relatives ArchiveSearch::relatives_of_calls() const {
-  Relatives relatives;
-  if (policy().round > 0) {
-    for (const CandidateId parent : round_parents_) {
-      relatives.add(line_of(*find(parent)));
+  std::vector<CandidateId> parents = round_parents_; // empty without rounds
+  if (policy().round == 0) {
+    for (const auto& [key, call] : asked()) {
+      if (!call.parents.empty()) {
+        parents.push_back(call.parents.front());
+      }
     }
-    return relatives;
   }
-  for (const auto& [key, call] : asked()) {
-    if (!call.parents.empty()) {
-      relatives.add(line_of(*find(call.parents.front())));
-    }
+  Relatives relatives;
+  for (const CandidateId parent : parents) {
+    const std::vector<CandidateId> line = line_of(*find(parent));
+    relatives.parents.insert(parent);
+    relatives.ancestors.insert(line.begin(), line.end());
   }
   return relatives;
 }

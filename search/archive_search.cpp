@@ -1,7 +1,6 @@
 #include "search/archive_search.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace winnow::search {
 namespace {
@@ -11,9 +10,9 @@ constexpr std::ptrdiff_t kFailures = 6; // that a prompt tells of
 // Before this many calls have ended, their prices and gains say little.
 constexpr int kCallsBeforePricesCount = 4;
 
-std::map<std::string, double> weights_of(const Policy& policy) {
+std::map<std::string, double> weights_of(const ArchivePolicy& policy) {
   std::map<std::string, double> weights;
-  for (const Policy::Operator& op : policy.operators) {
+  for (const ArchivePolicy::Operator& op : policy.operators) {
     weights[op.name] = op.weight;
   }
   return weights;
@@ -22,8 +21,7 @@ std::map<std::string, double> weights_of(const Policy& policy) {
 } // namespace
 
 ArchiveSearch::ArchiveSearch(Settings settings, Policy policy)
-    : Population(std::move(settings), std::move(policy)), arms_(weights_of(this->policy())),
-      models_({}) {}
+    : Population(std::move(settings), std::move(policy)), arms_(weights_of(rules())), models_({}) {}
 
 std::optional<Action> ArchiveSearch::decide(const Capacity& capacity) const {
   if (const auto evaluate = next_evaluation()) {
@@ -53,7 +51,7 @@ std::optional<CandidateId> ArchiveSearch::rival_of(CandidateId candidate) const 
 /// The next call is one of the seeds that the search begins with.
 bool ArchiveSearch::is_seeding() const {
   const std::size_t seeds = policy().round > 0 ? policy().round : settings().seeds;
-  return policy().seeds && !has_first_kernel() && asks() < seeds;
+  return rules().seeds && !has_first_kernel() && asks() < seeds;
 }
 
 /// The user has given kernels to build on. If all are bad, the baseline stands in for them.
@@ -84,7 +82,7 @@ bool ArchiveSearch::may_begin(const Capacity& capacity) const {
 
 /// A call that builds on the first free parent.
 std::optional<Action> ArchiveSearch::build(Draws& draws) const {
-  if (policy().parents == Policy::Parents::Bands) {
+  if (rules().parents == ArchivePolicy::Parents::Bands) {
     const Contrast exemplars = drawn_contrast(options(), draws);
     return exemplars.first != nullptr ? contrast(exemplars) : seed();
   }
@@ -94,7 +92,7 @@ std::optional<Action> ArchiveSearch::build(Draws& draws) const {
     return policy().round > 0 && !preferred.empty() ? std::nullopt : std::optional<Action>(seed());
   }
   // Soon an evaluation may give a parent that no call builds on. A call takes longer than that.
-  const bool waits = policy().round == 0 && policy().lineage_blocking && unjudged_ > 0 &&
+  const bool waits = policy().round == 0 && rules().lineage_blocking && unjudged_ > 0 &&
                      is_related(*parent, relatives_of_calls());
   return waits ? std::nullopt : std::optional<Action>(with_operator(*parent, preferred, draws));
 }
@@ -142,7 +140,7 @@ bool ArchiveSearch::is_worthwhile() const {
     return true;
   }
   std::vector<std::string> operators;
-  for (const Policy::Operator& op : policy().operators) {
+  for (const ArchivePolicy::Operator& op : rules().operators) {
     operators.push_back(op.name);
   }
   const std::vector<std::string> arms = arms_of(operators);
@@ -158,8 +156,8 @@ void ArchiveSearch::on_asked(const Ask& ask) {
       ++nodes_[ancestor].visits;
     }
     if (policy().round > 0) {
-      const bool is_next = calls_of_parent_ >= policy().calls_per_parent ||
-                           round_parents_.empty() || round_parents_.back() != parent;
+      const bool is_next = calls_of_parent_ >= rules().calls_per_parent || round_parents_.empty() ||
+                           round_parents_.back() != parent;
       calls_of_parent_ = is_next ? 1 : calls_of_parent_ + 1;
       round_parents_.push_back(parent);
     }
@@ -230,7 +228,7 @@ void ArchiveSearch::admit(const Individual& judged) {
   }
   if (may_own_cell(judged)) {
     take_cell(judged);
-    if (policy().uniform_share > 0) {
+    if (rules().uniform_share > 0) {
       everyone_.push_back(judged.id);
     }
   }
@@ -246,20 +244,18 @@ void ArchiveSearch::admit(const Individual& judged) {
     by_value_.insert({value(judged), judged.id});
   }
   if (const Individual* built_on = parent_of(judged)) {
-    Node& parent = nodes_[built_on->id];
-    parent.best_child =
-        parent.has_child ? std::max(parent.best_child, value(judged)) : value(judged);
-    parent.has_child = true;
+    std::optional<double>& best = nodes_[built_on->id].best_child;
+    best = std::max(best.value_or(value(judged)), value(judged));
   }
 }
 
 bool ArchiveSearch::may_own_cell(const Individual& judged) const {
   return counts(*judged.outcome) ||
-         (policy().failures_own_cells && judged.ask && is_failure(judged) && fitness(judged) > 0);
+         (rules().failures_own_cells && judged.ask && is_failure(judged) && fitness(judged) > 0);
 }
 
 std::string ArchiveSearch::cell_name(const Individual& individual) const {
-  return policy().cells ? outcome_of(individual).cell : std::to_string(individual.id);
+  return !rules().pool ? outcome_of(individual).cell : std::to_string(individual.id);
 }
 
 void ArchiveSearch::take_cell(const Individual& judged) {
@@ -270,7 +266,7 @@ void ArchiveSearch::take_cell(const Individual& judged) {
   if (!is_new && is_better(judged, *find(cell->second))) {
     cell->second = judged.id;
   }
-  if (!policy().cells && policy().pool > 0 && cells_.size() > policy().pool) {
+  if (rules().pool.value_or(0) > 0 && cells_.size() > *rules().pool) {
     cells_.erase(std::min_element(cells_.begin(), cells_.end(), [&](const auto& a, const auto& b) {
       return is_better(*find(b.second), *find(a.second));
     }));
@@ -292,8 +288,7 @@ void ArchiveSearch::on_withdrawn(Individual& doubted) {
   failures_.clear();
   by_value_.clear();
   for (auto& [id, node] : nodes_) {
-    node.best_child = 0;
-    node.has_child = false;
+    node.best_child.reset();
   }
   for (const CandidateId id : settled()) {
     if (std::find(withheld_.begin(), withheld_.end(), id) == withheld_.end()) {

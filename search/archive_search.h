@@ -12,7 +12,7 @@
 
 namespace winnow::search {
 
-/// The strategies with Policy::Population::Archive. What follows is the strategy `archive`; other
+/// The strategies with an ArchivePolicy. What follows is the strategy `archive`; other
 /// policies switch parts of it off or choose in another way.
 ///
 /// A MAP-Elites archive with PUCT over its cells. Cells hold one promoted kernel each, the one with
@@ -37,7 +37,7 @@ public:
   std::optional<CandidateId> rival_of(CandidateId candidate) const override;
   std::string why_done() const override;
 
-  /// The owner of each cell. Without Policy::cells each kernel of the pool has a cell.
+  /// The owner of each cell. In a pool each kernel has a cell.
   const std::map<std::string, CandidateId>& cells() const { return cells_; }
 
 protected:
@@ -52,16 +52,16 @@ protected:
 private:
   struct Node {
     int visits = 0;
-    double best_child = 0; ///< value of the best child that counts
-    bool has_child = false;
+    std::optional<double> best_child; ///< value of the best child that counts
   };
 
   /// Of the calls that must not have relatives.
   struct Relatives {
     std::set<CandidateId> parents;
     std::set<CandidateId> ancestors; ///< the parents and their near ancestors
-    void add(const std::vector<CandidateId>& line);
   };
+
+  const ArchivePolicy& rules() const { return std::get<ArchivePolicy>(policy().population); }
 
   // archive_search.cpp: whether a call begins, and what the archive is
   bool is_seeding() const;

@@ -162,7 +162,7 @@ TEST_F(ArchiveSearchTest, RepairsFailuresInALaneOfTheirOwn) {
 TEST_F(ArchiveSearchTest, RepairsAreAShareOfTheCallsAtMost) {
   for (const double share : {0.2, 0.35}) {
     Policy policy = preset("archive").policy;
-    policy.repair_share = share;
+    std::get<ArchivePolicy>(policy.population).repair_share = share;
     begin({.proposals = 100, .seeds = 1}, policy);
     int repairs = 0;
     for (int i = 0; i < 50; ++i) {

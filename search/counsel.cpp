@@ -2,7 +2,6 @@
 
 #include "base/digest.h"
 #include "base/error.h"
-#include "base/text.h"
 #include "search/population.h"
 #include "search/role.h"
 
@@ -20,15 +19,6 @@ constexpr const char* kMemory = "memory";
 constexpr const char* kExemplar = "exemplar";
 constexpr const char* kWith = "with";
 constexpr const char* kWithout = "without";
-
-const Role& role_named(const std::string& name) {
-  for (const Role& role : all_roles()) {
-    if (role.name == name) {
-      return role;
-    }
-  }
-  throw UsageError("unknown role '" + name + "'" + suggestion(name, role_names()));
-}
 
 /// Of the verifier's call.
 Evaluate evaluation_of(const Ask& verify) {
@@ -76,10 +66,7 @@ double gain_over_parent(const Search& search, const Individual& settled, int eva
 Counsel::Counsel(std::unique_ptr<Search> inner, Settings settings)
     : inner_(std::move(inner)), settings_(std::move(settings)) {
   for (const std::string& role : settings_.roles) {
-    role_named(role);
-    if (!standings_.try_emplace(role, RoleStanding{role, 0, 0, 0, {}}).second) {
-      throw UsageError("the role '" + role + "' is named twice", "remove one of the two names");
-    }
+    standings_[role].role = role;
   }
 }
 
@@ -359,7 +346,7 @@ void Counsel::count_verified(const Evaluated& event) {
   (is_correct ? account_.correct_device_seconds : account_.failed_device_seconds) +=
       event.outcome.device_seconds;
   if (RoleStanding& standing = standings_[kVerifier]; standing.off.empty()) {
-    standing.off = account_.why_off(settings_.device_dollars_per_hour);
+    standing.off = account_.why_off();
   }
 }
 

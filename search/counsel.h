@@ -33,7 +33,7 @@ public:
   static constexpr std::size_t kCallsPerVariant = 8;
   static constexpr std::int64_t kMostVariants = 5; ///< calls of the meta-prompter
 
-  /// `settings`: those of `inner`. Throws UsageError for an unknown role, or a role named twice.
+  /// `settings`: those of `inner`.
   Counsel(std::unique_ptr<Search> inner, Settings settings);
 
   std::optional<Action> decide(const Capacity& capacity) const override;

@@ -214,14 +214,13 @@ TEST_F(CounselTest, AVerifierThatCostsMoreThanItSavesIsSwitchedOff) {
 }
 
 TEST_F(CounselTest, AVerifierThatSavesDeviceTimeStays) {
-  settings_.device_dollars_per_hour = 3600; // a dollar a second
   begin("best-of-n", {"verifier"});
   for (int i = 0; i < 2 * kVerifierTrial; ++i) {
     const CandidateId candidate = add(ask());
     advise(ask(), kReject);
     Outcome outcome = failed(runs_anyway(settings_, candidate) ? Verdict::Wrong : Verdict::Refused);
     if (runs_anyway(settings_, candidate)) {
-      outcome.device_seconds = 30;
+      outcome.device_seconds = 36'000; // of thirty dollars
       measure(candidate, outcome);
     } else {
       search_->apply(Evaluated{candidate, outcome});

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/fields.h"
 #include "search/outcome.h"
 #include "search/trial.h"
 
@@ -12,8 +13,6 @@
 #include <variant>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 namespace winnow::search {
 
 using CandidateId = std::int64_t; ///< the candidate's row in the store
@@ -24,6 +23,7 @@ struct Card {
   int number = 0;
   bool operator==(const Card&) const = default;
 };
+WINNOW_FIELDS(Card, candidate, number)
 
 /// Ask a model for a kernel, or for the advice of a role (search/role.h).
 struct Ask {
@@ -97,12 +97,14 @@ struct Evaluated {
   CandidateId candidate = 0;
   Outcome outcome;
 };
+WINNOW_FIELDS(Evaluated, candidate, outcome)
 /// A heat of the candidate's tuning has ended.
 struct Tried {
   CandidateId candidate = 0;
   std::vector<Trial> trials; ///< in the order of Evaluate::choices
   double device_seconds = 0;
 };
+WINNOW_FIELDS(Tried, candidate, trials, device_seconds)
 /// The evaluation has no result: the machine failed, or the incumbent was suspended.
 struct Faulted {
   CandidateId candidate = 0;
@@ -117,10 +119,12 @@ struct Withdrawn {
   /// Of its parameters, as the withdrawn evaluation had them; empty: it has none.
   tasks::ParameterChoice choice = {};
 };
+WINNOW_FIELDS(Withdrawn, candidate, choice)
 /// The call got no reply, and gets none in this session.
 struct Unanswered {
   std::string key;
 };
+WINNOW_FIELDS(Unanswered, key)
 /// The call of a role got a reply.
 struct Advised {
   std::string key;

@@ -42,11 +42,7 @@ bool is_measured_anyway(const Settings& settings, const std::string& kernel_key)
 
 ForecastQueue::ForecastQueue(std::unique_ptr<Search> inner, Settings settings)
     : inner_(std::move(inner)),
-      settings_(std::move(settings)), standing_{kForecaster, 0, 0, 0, {}} {
-  if (std::count(settings_.roles.begin(), settings_.roles.end(), kForecaster) > 1) {
-    throw UsageError("the role 'forecaster' is named twice", "remove one of the two names");
-  }
-}
+      settings_(std::move(settings)), standing_{kForecaster, 0, 0, 0, {}} {}
 
 std::optional<Action> ForecastQueue::decide(const Capacity& capacity) const {
   if (capacity.evaluations > 0 && !waiting_.empty()) {

@@ -6,6 +6,7 @@ namespace winnow::search {
 namespace {
 
 using tasks::Verdict;
+using Base = LineagePolicy::Base;
 
 constexpr std::size_t kRepairsInARow = 3;
 
@@ -26,8 +27,7 @@ bool is_worth_repairing(std::span<Individual* const> attempts) {
 
 LineageSearch::LineageSearch(Settings settings, Policy policy)
     : Population(std::move(settings), std::move(policy)),
-      lineages_(this->policy().lineage_for_each_call ? this->settings().proposals
-                                                     : this->settings().lineages) {}
+      lineages_(rules().for_each_call ? this->settings().proposals : this->settings().lineages) {}
 
 std::optional<Action> LineageSearch::decide(const Capacity& capacity) const {
   if (const auto evaluate = next_evaluation()) {
@@ -93,17 +93,17 @@ Ask LineageSearch::ask(std::size_t index) const {
   const Known known = known_to(lineage);
   if (known.attempts.empty()) {
     ask.best = start != nullptr ? std::optional(card_of(*start)) : std::nullopt;
-    ask.op = ask.parents.empty() ? "seed" : policy().first_op;
+    ask.op = ask.parents.empty() ? "seed" : rules().first_op;
     return ask;
   }
   tell_history(ask, known.attempts);
   const Individual* best = fastest_of(known.attempts, start);
   if (best != nullptr) {
-    ask.best = policy().tells_best ? std::optional(card_of(*best)) : std::nullopt;
+    ask.best = rules().tells_best ? std::optional(card_of(*best)) : std::nullopt;
     ask.parents = {best->id};
   }
-  ask.op = policy().op;
-  if (policy().base == Policy::Base::Fastest) {
+  ask.op = rules().op;
+  if (rules().base == Base::Fastest || rules().base == Base::FastestBesideLatest) {
     build_on_fastest(ask, known.attempts);
   } else {
     build_on_latest(ask, known);
@@ -130,12 +130,13 @@ void LineageSearch::build_on_fastest(Ask& ask, std::span<Individual* const> atte
   const bool is_correct = outcome_of(latest).verdict == Verdict::Correct;
   const bool is_fast =
       is_correct && outcome_of(latest).speedup >= kRegressedFraction * best_speedup;
-  if (is_fast || (policy().shows_regressed && (is_correct || is_failure(latest)))) {
+  if (is_fast ||
+      (rules().base == Base::FastestBesideLatest && (is_correct || is_failure(latest)))) {
     ask.previous = card_of(latest);
   } else if (policy().repair && is_worth_repairing(attempts)) {
     ask.previous = card_of(latest);
     ask.parents = {latest.id};
-    ask.op = policy().repair_op;
+    ask.op = rules().repair_op;
   }
 }
 
@@ -147,12 +148,12 @@ void LineageSearch::build_on_latest(Ask& ask, const Known& known) const {
   }
   ask.previous = card_of(*base);
   ask.parents = {base->id};
-  ask.op = is_failure(*base) ? policy().repair_op : policy().op;
+  ask.op = is_failure(*base) ? rules().repair_op : rules().op;
 }
 
 /// nullptr: the machine has failed, or no attempt of the last round has a verdict.
 const Individual* LineageSearch::base_of(const Known& known) const {
-  if (policy().base == Policy::Base::Newest) {
+  if (rules().base == Base::Newest) {
     const Individual& latest = *known.attempts.back();
     const bool has_verdict = is_failure(latest) || outcome_of(latest).verdict == Verdict::Correct;
     return has_verdict ? &latest : nullptr;

@@ -8,7 +8,7 @@
 
 namespace winnow::search {
 
-/// The strategies with Policy::Population::Lineages. Within a lineage each round of calls is
+/// The strategies with a LineagePolicy. Within a lineage each round of calls is
 /// written after the results of the last round are known, and lineages know nothing of one another.
 /// As a rule a call builds on the fastest correct attempt of its lineage, unless the latest attempt
 /// failed in a way that is worth a repair. A latest attempt that is correct but much slower than
@@ -46,6 +46,7 @@ private:
     std::span<Individual* const> last_round; ///< the end of `attempts`
   };
 
+  const LineagePolicy& rules() const { return std::get<LineagePolicy>(policy().population); }
   std::size_t steps(std::size_t lineage) const;
   bool begins_round(const Lineage& lineage) const;
   Known known_to(const Lineage& lineage) const;

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
 namespace winnow::search {
 namespace {
 
@@ -23,6 +21,10 @@ bool raced(const Outcome& outcome, const Outcome* incumbent) {
 }
 
 } // namespace
+
+double overall(const Trial& trial) {
+  return tasks::geometric_mean(trial.speeds);
+}
 
 std::vector<double> ratios_to_incumbent(const tasks::CaseResult& timed) {
   std::vector<double> ratios;
@@ -87,44 +89,6 @@ bool may_lead(const Outcome& outcome, const Outcome* incumbent) {
   const double to_match = incumbent != nullptr ? incumbent->hidden_speedup : 1;
   const bool both_timed = outcome.hidden_speedup > 0 && to_match > 0;
   return !both_timed || outcome.hidden_speedup >= kHiddenSpeedShare * to_match;
-}
-
-void to_json(nlohmann::json& json, const Outcome& outcome) {
-  json = {{"verdict", to_string(outcome.verdict)},
-          {"evaluator_version", outcome.evaluator_version},
-          {"kernel", outcome.kernel},
-          {"speedup", outcome.speedup},
-          {"speedup_low", outcome.speedup_bounds.low},
-          {"speedup_high", outcome.speedup_bounds.high},
-          {"hidden_speedup", outcome.hidden_speedup},
-          {"promoted", outcome.promoted},
-          {"speed_of_light", outcome.speed_of_light},
-          {"cell", outcome.cell},
-          {"device_seconds", outcome.device_seconds}};
-  if (outcome.race) {
-    json["race"] = {{"incumbent", outcome.race->incumbent},
-                    {"faster", outcome.race->faster},
-                    {"hidden_ratio", outcome.race->hidden_ratio}};
-  }
-}
-
-void from_json(const nlohmann::json& json, Outcome& outcome) {
-  const auto& verdict = json.at("verdict").get_ref<const std::string&>();
-  outcome.verdict = tasks::verdict_from_string(verdict).value();
-  json.at("evaluator_version").get_to(outcome.evaluator_version);
-  json.at("kernel").get_to(outcome.kernel);
-  json.at("speedup").get_to(outcome.speedup);
-  json.at("speedup_low").get_to(outcome.speedup_bounds.low);
-  json.at("speedup_high").get_to(outcome.speedup_bounds.high);
-  json.at("hidden_speedup").get_to(outcome.hidden_speedup);
-  json.at("promoted").get_to(outcome.promoted);
-  json.at("speed_of_light").get_to(outcome.speed_of_light);
-  json.at("cell").get_to(outcome.cell);
-  json.at("device_seconds").get_to(outcome.device_seconds);
-  outcome.race.reset();
-  if (const auto race = json.find("race"); race != json.end()) {
-    outcome.race = {race->at("incumbent"), race->at("faster"), race->at("hidden_ratio")};
-  }
 }
 
 } // namespace winnow::search

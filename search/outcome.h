@@ -8,8 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 namespace winnow::search {
 
 /// The part of an evaluation that a search remembers: no text, no samples.
@@ -33,6 +31,8 @@ struct Outcome {
   std::string cell;          ///< cell_of()
   double device_seconds = 0; ///< what the evaluation took
 };
+
+WINNOW_FIELDS(Outcome::Race, incumbent, faster, hidden_ratio)
 
 /// At each turn, the incumbent's time / the candidate's time.
 std::vector<double> ratios_to_incumbent(const tasks::CaseResult& timed);
@@ -73,9 +73,5 @@ bool is_better(const Outcome& choice, const Outcome& of_default);
 /// different times, so the load of the machine can differ. `incumbent`: nullptr stands for the
 /// baseline.
 bool may_lead(const Outcome& outcome, const Outcome* incumbent);
-
-void to_json(nlohmann::json& json, const Outcome& outcome);
-/// Throws nlohmann exceptions.
-void from_json(const nlohmann::json& json, Outcome& outcome);
 
 } // namespace winnow::search

@@ -58,20 +58,20 @@ std::vector<const Individual*> by_puct(const std::vector<ParentOption>& options,
 
 } // namespace
 
-std::vector<const Individual*> by_preference(Policy::Parents rule,
+std::vector<const Individual*> by_preference(ArchivePolicy::Parents rule,
                                              const std::vector<ParentOption>& options,
                                              std::size_t calls, Draws& draws) {
   const auto count = static_cast<double>(options.size());
   switch (rule) {
-  case Policy::Parents::Puct:
+  case ArchivePolicy::Parents::Puct:
     return by_puct(options, calls);
-  case Policy::Parents::Rank: // EvoEngineer's chances: 1 / (rank + number)
+  case ArchivePolicy::Parents::Rank: // EvoEngineer's chances: 1 / (rank + number)
     return drawn(options, draws,
                  [&](std::size_t rank) { return -std::log(static_cast<double>(rank) + count); });
-  case Policy::Parents::Softmax:
+  case ArchivePolicy::Parents::Softmax:
     return drawn(options, draws, [&](std::size_t rank) { return fitness(*options[rank].kernel); });
-  case Policy::Parents::Fastest:
-  case Policy::Parents::Bands:
+  case ArchivePolicy::Parents::Fastest:
+  case ArchivePolicy::Parents::Bands:
     return by_score(options, [](std::size_t rank) { return -static_cast<double>(rank); });
   }
   return {};

@@ -19,7 +19,7 @@ struct ParentOption {
 
 /// All options, in the order in which the rule prefers them. The options come fastest first.
 /// `calls`: that the search has decided so far.
-std::vector<const Individual*> by_preference(Policy::Parents rule,
+std::vector<const Individual*> by_preference(ArchivePolicy::Parents rule,
                                              const std::vector<ParentOption>& options,
                                              std::size_t calls, Draws& draws);
 

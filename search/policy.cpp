@@ -6,6 +6,7 @@
 #include "search/counsel.h"
 #include "search/forecast_queue.h"
 #include "search/lineage_search.h"
+#include "search/role.h"
 
 #include <algorithm>
 
@@ -23,8 +24,18 @@ const Preset& preset(std::string_view name) {
 
 namespace {
 
+/// Throws UsageError for an unknown role, or a role named twice.
+void check_roles(const std::vector<std::string>& roles) {
+  for (const std::string& role : roles) {
+    role_named(role);
+    if (std::count(roles.begin(), roles.end(), role) > 1) {
+      throw UsageError("the role '" + role + "' is named twice", "remove one of the two names");
+    }
+  }
+}
+
 std::unique_ptr<Search> without_roles(const Policy& policy, Settings settings) {
-  if (policy.population == Policy::Population::Archive) {
+  if (policy.is_archive()) {
     return std::make_unique<ArchiveSearch>(std::move(settings), policy);
   }
   return std::make_unique<LineageSearch>(std::move(settings), policy);
@@ -33,6 +44,7 @@ std::unique_ptr<Search> without_roles(const Policy& policy, Settings settings) {
 } // namespace
 
 std::unique_ptr<Search> make_search(const Policy& policy, Settings settings) {
+  check_roles(settings.roles);
   std::unique_ptr<Search> search = without_roles(policy, settings);
   Settings advisers = settings; // the forecaster stands behind all other roles
   const bool has_forecaster = std::erase(advisers.roles, "forecaster") > 0;

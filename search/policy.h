@@ -4,53 +4,47 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace winnow::search {
 
-/// The mechanisms of a strategy, each of which can be switched. A strategy is a policy and nothing
-/// else, so that two strategies differ only in what their policies say. docs/strategies.md says
-/// which mechanisms a strategy has.
-struct Policy {
-  /// Lineages: each call builds on the earlier ones of its lineage. Archive: each call builds on
-  /// one of the kernels of an archive.
-  enum class Population { Lineages, Archive };
-  Population population = Population::Lineages;
+// A strategy is a policy and nothing else, so that two strategies differ only in what their
+// policies say. All strategies share the size of a round, repairs, tuning and the told history
+// (Policy). The rest belongs to one of two populations, and a policy has exactly one: lineages
+// choose what the next call of a line of descent builds on, an archive chooses among all its
+// kernels. A mechanism of the one cannot be written down for the other. docs/strategies.md says
+// which mechanisms a strategy has.
 
-  // Both kinds of population:
-  /// So many calls begin with the same knowledge. The next round begins when all of them have
-  /// results. 0: in a lineage each call waits for the one before; in an archive no call waits.
-  std::size_t round = 0;
-  bool repair = true;       ///< a call mends a failure that is worth it
-  bool tuning = true;       ///< the parameters of a family of kernels are tuned
-  std::size_t history = 20; ///< so many earlier attempts are told in a line each
-
-  // Lineages:
-  bool lineage_for_each_call = false; ///< every call stands alone
+/// Each call builds on the earlier ones of its lineage.
+struct LineagePolicy {
+  bool for_each_call = false; ///< a lineage for every call: each one stands alone
   /// The kernel that a call builds on.
   enum class Base {
-    Fastest,        ///< of the lineage; or the latest attempt, while it is worth a repair
-    FastestOfRound, ///< of the last round; its newest failure if no attempt was correct
-    Newest          ///< the latest attempt, even if it is slower or broken
+    Fastest,             ///< of the lineage; or the latest attempt, while it is worth a repair
+    FastestBesideLatest, ///< shows the latest attempt in full, even if it is slow or a failure
+    FastestOfRound,      ///< of the last round; its newest failure if no attempt was correct
+    Newest               ///< the latest attempt, even if it is slower or broken
   };
   Base base = Base::Fastest;
   bool tells_best = true; ///< the prompt tells of the fastest attempt
-  /// With Base::Fastest: shows the latest attempt in full even if it is much slower than the
-  /// fastest one, or not worth a repair.
-  bool shows_regressed = false;
   // Operators, as agents::operator_names() has them:
   std::string first_op = "improve"; ///< of the first call; "seed" if there is no first kernel
   std::string op = "improve";
   std::string repair_op = "improve"; ///< of a call that builds on a failure
 
-  // Archive:
+  bool operator==(const LineagePolicy&) const = default;
+};
+
+/// Each call builds on one of the kernels of an archive. Mechanisms that are not named are off.
+struct ArchivePolicy {
   double repair_share = 0.2; ///< repairs are at most this share of all calls
-  /// Kernels of different structure (Outcome::cell) have a cell each. false: the archive is one
-  /// pool of the fastest kernels.
-  bool cells = true;
-  std::size_t pool = 0;            ///< without cells: so many kernels at most; 0: all
+  /// The archive is one pool of the fastest kernels, so many at most; 0: of all. nullopt: kernels
+  /// of different structure (Outcome::cell) have a cell each.
+  std::optional<std::size_t> pool = {};
   bool failures_own_cells = false; ///< until a correct kernel takes the cell
   /// Which kernel of the archive a call builds on.
   enum class Parents {
@@ -63,21 +57,32 @@ struct Policy {
   Parents parents = Parents::Puct;
   double uniform_share = 0;         ///< share of the calls whose parent is any earlier kernel
   std::size_t calls_per_parent = 1; ///< in a round: so many calls build on one parent
-  bool lineage_blocking = true;     ///< no two calls at once build on relatives
-  bool builds_on_regressed = false; ///< also on kernels that are much slower than their parent
-  bool seeds = true;                ///< the first calls ask for kernels of different structure
+  bool lineage_blocking = false;    ///< no two calls at once build on relatives
+  bool refuses_regressed = false;   ///< no call builds on a kernel much slower than its parent
+  bool seeds = false;               ///< the first calls ask for kernels of different structure
   struct Operator {
     std::string name;
     double weight = 0;
     bool operator==(const Operator&) const = default;
   };
-  /// Of calls that are no seed and no repair. Shares that published systems found useful.
-  std::vector<Operator> operators{
-      {"diff", 0.45}, {"rewrite", 0.25}, {"crossover", 0.15}, {"contrast", 0.15}};
-  bool bandit = true;   ///< operators and models by their earnings; false: by weight, and in turn
-  bool failures = true; ///< prompts tell of ideas that made their parent slower
+  std::vector<Operator> operators = {}; ///< of calls that are no seed and no repair
+  bool bandit = false;      ///< operators and models by their earnings, not by weight and in turn
+  bool failures = false;    ///< prompts tell of ideas that made their parent slower
   std::size_t insights = 0; ///< a call of "insights" tells of so many other kernels
 
+  bool operator==(const ArchivePolicy&) const = default;
+};
+
+struct Policy {
+  /// So many calls begin with the same knowledge. The next round begins when all of them have
+  /// results. 0: in a lineage each call waits for the one before; in an archive no call waits.
+  std::size_t round = 0;
+  bool repair = true;       ///< a call mends a failure that is worth it
+  bool tuning = true;       ///< the parameters of a family of kernels are tuned
+  std::size_t history = 20; ///< so many earlier attempts are told in a line each
+  std::variant<LineagePolicy, ArchivePolicy> population = {};
+
+  bool is_archive() const { return std::holds_alternative<ArchivePolicy>(population); }
   bool operator==(const Policy&) const = default;
 };
 
@@ -102,6 +107,7 @@ struct Ablation {
 /// One for each mechanism that the policy has.
 std::vector<Ablation> ablations(const Policy& policy);
 
+/// Throws UsageError for an unknown role, or a role named twice.
 std::unique_ptr<Search> make_search(const Policy& policy, Settings settings);
 
 } // namespace winnow::search

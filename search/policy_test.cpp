@@ -1,9 +1,11 @@
 // Presets and their ablations as data, and what holds for all of them.
+#include "base/digest.h"
 #include "base/error.h"
 #include "search/policy.h"
 #include "search/testing/preset_search_fixture.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -119,7 +121,7 @@ protected:
   /// until nothing is left to do.
   void play() {
     std::vector<Ask> open;
-    for (int n = 0; n < 200; ++n) {
+    for (int n = 0; n < 300; ++n) {
       const auto action = search_->decide({3 - static_cast<int>(open.size())});
       if (!action && open.empty()) {
         return;
@@ -163,6 +165,28 @@ TEST_F(EveryPolicyTest, EndsAfterItsCallsAndDecidesAsItsLogSays) {
       replay();
     }
   }
+}
+
+// A run that an earlier Winnow has begun goes on as it would have there, and a recording brings the
+// same kernels.
+TEST_F(EveryPolicyTest, DecidesAsEarlierVersionsDid) {
+  std::map<std::string, std::string> digests;
+  for (const Preset& own : presets()) {
+    begin(own.policy, {.proposals = 40, .lineages = 2, .models = {"cheap", "dear"}});
+    play();
+    std::string log;
+    for (const LogEntry& entry : log_) {
+      log += entry.kind + entry.detail + "\n";
+    }
+    digests[own.name] = sha256_hex(log).substr(0, 8);
+  }
+  const std::map<std::string, std::string> of_earlier_versions{
+      {"archive", "22bf0696"},     {"astra", "b306b2f2"},     {"best-of-n", "c2fbcf0f"},
+      {"contrastive", "bef475f0"}, {"cudaforge", "afc0355b"}, {"evoengineer", "03cf3f04"},
+      {"forecast", "d65471cf"},    {"fsr", "43410de5"},       {"map-elites", "45af6544"},
+      {"max-reward", "cdddcbdf"},  {"meta", "47a51c4c"},      {"metal-sci", "70b0c7ee"},
+      {"one-plus-one", "3655e233"}};
+  EXPECT_EQ(digests, of_earlier_versions);
 }
 
 TEST_F(EveryPolicyTest, GivesEachOperatorTheKernelsThatItNeeds) {

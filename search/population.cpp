@@ -18,6 +18,17 @@ constexpr int kFaultsOfOne = 2;
 
 } // namespace
 
+Earnings& Earnings::operator+=(const Earnings& other) {
+  op = other.op;
+  model = other.model;
+  calls += other.calls;
+  correct += other.correct;
+  dollars += other.dollars;
+  device_seconds += other.device_seconds;
+  log_gain += other.log_gain;
+  return *this;
+}
+
 void Population::apply(const Event& event) {
   try {
     std::visit([this](const auto& what) { on(what); }, event);

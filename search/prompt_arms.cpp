@@ -11,18 +11,13 @@ constexpr double kDoubtOfAPrompt = 0.05;
 
 } // namespace
 
-void PromptArms::drop(const std::string& arm) {
-  Arm& dropped = arms_[arm];
-  dropped.under_way = std::max(dropped.under_way - 1, 0);
-}
-
 void PromptArms::end(const std::string& arm, double gain) {
-  drop(arm);
   for (auto& [name, other] : arms_) {
     other.weight *= kDecay;
     other.gains *= kDecay;
   }
   Arm& ended = arms_[arm];
+  ended.under_way = std::max(ended.under_way - 1, 0);
   ++ended.children;
   ended.weight += 1;
   ended.gains += gain;

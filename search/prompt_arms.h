@@ -17,8 +17,6 @@ public:
   static constexpr int kTrial = 4;       ///< children that each arm gets before estimates count
 
   void begin(const std::string& arm) { ++arms_[arm].under_way; }
-  /// The call of the arm ended without a child.
-  void drop(const std::string& arm);
   /// `gain`: of the child over its parent, a log speedup of 0 or more.
   void end(const std::string& arm, double gain);
   double estimate(const std::string& arm) const;

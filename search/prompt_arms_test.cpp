@@ -27,7 +27,7 @@ TEST(PromptArmsTest, CallsUnderWaySpreadTheNextOnes) {
   arms.begin("a");
   EXPECT_EQ(arms.choose({"a", "b"}), "b");
   arms.begin("b");
-  arms.drop("a");
+  arms.begin("b");
   EXPECT_EQ(arms.choose({"a", "b"}), "a");
 }
 

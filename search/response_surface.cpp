@@ -1,6 +1,7 @@
 #include "search/response_surface.h"
 
 #include "base/text.h"
+#include "search/log_json.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +12,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace winnow::search {
 namespace {
@@ -290,16 +290,6 @@ json json_of(const Extremes& extremes) {
           {"worst", json_of(extremes.worst)}};
 }
 
-json json_of(const ParameterEffect& effect) {
-  return {{"name", effect.name},
-          {"ratio", effect.ratio},
-          {"fastest", effect.fastest},
-          {"slowest", effect.slowest},
-          {"best_by_shape", effect.best_by_shape},
-          {"best_differs", effect.best_differs},
-          {"gain_by_shape", effect.gain_by_shape}};
-}
-
 } // namespace
 
 ResponseSurface response_surface(const std::vector<Trial>& trials,
@@ -331,7 +321,7 @@ std::vector<std::string> surface_lines(const ResponseSurface& surface) {
 void to_json(json& json, const ResponseSurface& surface) {
   json = {{"tried", surface.tried},   {"timed", surface.timed},
           {"failed", json::object()}, {"overall", json_of(surface.overall)},
-          {"shapes", json::array()},  {"parameters", json::array()}};
+          {"shapes", json::array()},  {"parameters", surface.effects}};
   for (const auto& [verdict, count] : surface.failed) {
     json["failed"][std::string(tasks::to_string(verdict))] = count;
   }
@@ -339,9 +329,6 @@ void to_json(json& json, const ResponseSurface& surface) {
     auto written = json_of(surface.by_shape[shape]);
     written["shape"] = surface.shapes[shape];
     json["shapes"].push_back(std::move(written));
-  }
-  for (const ParameterEffect& effect : surface.effects) {
-    json["parameters"].push_back(json_of(effect));
   }
 }
 

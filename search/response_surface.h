@@ -36,6 +36,8 @@ struct ParameterEffect {
   /// `fastest`.
   double gain_by_shape = 1;
 };
+WINNOW_FIELDS(ParameterEffect, name, ratio, fastest, slowest, best_by_shape, best_differs,
+              gain_by_shape)
 
 /// How the speed of a family depends on its parameters.
 struct ResponseSurface {

@@ -1,5 +1,8 @@
 #include "search/role.h"
 
+#include "base/error.h"
+#include "base/text.h"
+
 #include <algorithm>
 
 namespace winnow::search {
@@ -25,6 +28,15 @@ std::vector<std::string> role_names() {
     names.push_back(role.name);
   }
   return names;
+}
+
+const Role& role_named(const std::string& name) {
+  const auto found = std::find_if(all_roles().begin(), all_roles().end(),
+                                  [&](const Role& role) { return role.name == name; });
+  if (found == all_roles().end()) {
+    throw UsageError("unknown role '" + name + "'" + suggestion(name, role_names()));
+  }
+  return *found;
 }
 
 const Role* role_with_operator(std::string_view op) {

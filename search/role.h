@@ -15,6 +15,8 @@ struct Role {
 
 const std::vector<Role>& all_roles();
 std::vector<std::string> role_names();
+/// Throws UsageError for an unknown name.
+const Role& role_named(const std::string& name);
 /// The role whose calls have this operator; nullptr: such calls ask for kernels.
 const Role* role_with_operator(std::string_view op);
 

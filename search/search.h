@@ -119,9 +119,6 @@ struct Settings {
   /// By role: the model (Ask::model) that its calls ask. A role without an entry asks the
   /// model of the kernel's call.
   std::map<std::string, std::string> role_models = {};
-  /// What an hour of the device is worth in US dollars: the verifier saves device time and costs
-  /// money. The default is about the price of a rented H100 in 2025.
-  double device_dollars_per_hour = 3;
 };
 
 const std::vector<std::string>& strategy_names();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/fields.h"
 #include "tasks/plan/plan.h"
 #include "tasks/result/verdict.h"
 
@@ -17,6 +18,7 @@ struct Trial {
   std::vector<double> speeds = {};
   bool operator==(const Trial&) const = default;
 };
+WINNOW_FIELDS(Trial, choice, verdict, machine_code, speeds)
 
 double overall(const Trial& trial); ///< geometric mean of `speeds`; 0: not timed
 

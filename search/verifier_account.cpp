@@ -16,24 +16,24 @@ double VerifierAccount::expected_precision() const {
          static_cast<double>(audited_failed + audited_correct + 2);
 }
 
-double VerifierAccount::saved(double device_dollars_per_hour) const {
+double VerifierAccount::saved() const {
   const std::int64_t failed = accepted_failed + audited_failed;
   const double seconds =
       failed > 0 ? failed_device_seconds / static_cast<double>(failed)
                  : correct_device_seconds / static_cast<double>(std::max<std::int64_t>(ran(), 1));
-  return static_cast<double>(not_run) * expected_precision() * seconds * device_dollars_per_hour /
+  return static_cast<double>(not_run) * expected_precision() * seconds * kDeviceDollarsPerHour /
          kSecondsPerHour;
 }
 
-double VerifierAccount::spent(double device_dollars_per_hour) const {
+double VerifierAccount::spent() const {
   const double kernel = kernel_dollars / static_cast<double>(std::max<std::int64_t>(answers, 1));
-  return dollars + idle_seconds * device_dollars_per_hour / kSecondsPerHour +
+  return dollars + idle_seconds * kDeviceDollarsPerHour / kSecondsPerHour +
          static_cast<double>(not_run) * (1 - expected_precision()) * kernel;
 }
 
-std::string VerifierAccount::why_off(double device_dollars_per_hour) const {
-  const double cost = spent(device_dollars_per_hour);
-  const double gain = saved(device_dollars_per_hour);
+std::string VerifierAccount::why_off() const {
+  const double cost = spent();
+  const double gain = saved();
   if (answers < kVerifierTrial || ran() == 0 || cost <= gain) {
     return {};
   }

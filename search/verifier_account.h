@@ -11,6 +11,9 @@ constexpr double kAuditShare = 0.1;
 /// Before so many answers the account says little.
 constexpr std::int64_t kVerifierTrial = 8;
 
+/// What an hour of the device is worth in US dollars: about the price of a rented H100 in 2025.
+constexpr double kDeviceDollarsPerHour = 3;
+
 /// What the verifier's answers in one search have cost and saved. Money is in US dollars.
 struct VerifierAccount {
   // Candidates by the verifier's answer and what their evaluation found later.
@@ -32,12 +35,12 @@ struct VerifierAccount {
   double expected_precision() const;
   /// Device time that failing candidates did not take. One takes the mean time of those that ran
   /// and failed; as long as there is none, of those that ran.
-  double saved(double device_dollars_per_hour) const;
+  double saved() const;
   /// The calls, the idle device, and the calls that wrote good kernels which were rejected.
-  double spent(double device_dollars_per_hour) const;
+  double spent() const;
   /// Why the verifier is not worth its cost: after kVerifierTrial answers it has cost more than it
   /// has saved. Empty: it is worth it, or the trial is not over, or no candidate has run yet.
-  std::string why_off(double device_dollars_per_hour) const;
+  std::string why_off() const;
 };
 
 } // namespace winnow::search

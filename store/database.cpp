@@ -247,14 +247,21 @@ void Database::configure_for_writing(const OpenOptions& options) {
   }
 }
 
-void Database::transaction(const char* begin, const std::function<void()>& work) {
+void Database::transaction(std::string_view begin, const std::function<void()>& work) {
   const std::lock_guard lock(mutex_);
+  run_transaction(begin, work);
+  if (after_write_ && begin == kForWriting) {
+    after_write_();
+  }
+}
+
+void Database::run_transaction(std::string_view begin, const std::function<void()>& work) {
   if (sqlite3_get_autocommit(connection_->getHandle()) == 0) {
     work(); // part of the transaction that this thread has begun
     return;
   }
   try {
-    connection_->exec(begin);
+    connection_->exec(std::string(begin));
     work();
     connection_->exec("COMMIT");
   } catch (const SQLite::Exception& e) {

@@ -47,8 +47,11 @@ public:
   /// Runs `work` in a transaction. The transaction is durable when write() returns, and undone if
   /// `work` throws. Within a transaction of the same thread, `work` becomes part of that one.
   template <typename Work> auto write(Work&& work) {
-    return in_transaction("BEGIN IMMEDIATE", std::forward<Work>(work));
+    return in_transaction(kForWriting, std::forward<Work>(work));
   }
+
+  /// Calls `hook` at the end of every write().
+  void after_each_write(std::function<void()> hook) { after_write_ = std::move(hook); }
 
   /// Runs several statements that return no rows.
   void execute_script(const std::string& sql);
@@ -57,8 +60,9 @@ public:
 
 private:
   friend class Query;
+  static constexpr std::string_view kForWriting = "BEGIN IMMEDIATE";
 
-  template <typename Work> auto in_transaction(const char* begin, Work&& work) {
+  template <typename Work> auto in_transaction(std::string_view begin, Work&& work) {
     using Result = std::invoke_result_t<Work>;
     if constexpr (std::is_void_v<Result>) {
       transaction(begin, work);
@@ -68,7 +72,8 @@ private:
       return std::move(*result);
     }
   }
-  void transaction(const char* begin, const std::function<void()>& work);
+  void transaction(std::string_view begin, const std::function<void()>& work);
+  void run_transaction(std::string_view begin, const std::function<void()>& work);
   void open(OpenMode mode, const OpenOptions& options);
   void connect(OpenMode mode, bool immutable, const OpenOptions& options);
   void check_identity(OpenMode mode);
@@ -83,6 +88,7 @@ private:
 
   std::filesystem::path path_;
   std::recursive_mutex mutex_;
+  std::function<void()> after_write_; ///< empty: none
   std::unique_ptr<SQLite::Database> connection_;
   /// Statements that no query uses now, by their SQL. Compiling one takes longer than running it.
   mutable std::unordered_map<std::string, std::unique_ptr<Prepared>> idle_;

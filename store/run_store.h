@@ -221,6 +221,9 @@ public:
   /// Makes one transaction of all methods that `work` calls on this store. If `work` throws,
   /// nothing of it is stored.
   void transaction(const std::function<void()>& work);
+  /// Calls `hook` after every write, also within a transaction. Tests let it throw, to stop a run
+  /// at that point.
+  void after_each_write(std::function<void()> hook);
   /// Lets `work` query the file. All that it reads here and through this store is one snapshot.
   void read(const std::function<void(const Database&)>& work) const;
 

@@ -13,6 +13,10 @@ void RunStore::transaction(const std::function<void()>& work) {
   state_->database.write([&] { work(); });
 }
 
+void RunStore::after_each_write(std::function<void()> hook) {
+  state_->database.after_each_write(std::move(hook));
+}
+
 void RunStore::append_search_log(RowId run, RowId task, std::string_view kind,
                                  std::string_view detail) {
   Database& database = state_->database;

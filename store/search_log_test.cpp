@@ -53,5 +53,25 @@ TEST(SearchLog, ATransactionKeepsAllOfItsWritesOrNone) {
   EXPECT_FALSE(state.best->cases.empty());
 }
 
+TEST(SearchLog, AHookRunsAfterEachWriteAndCanUndoATransaction) {
+  TestStore t;
+  int writes = 0;
+  t.store.after_each_write([&] {
+    if (++writes == 3) {
+      throw std::runtime_error("killed here");
+    }
+  });
+  const auto write = [&] { t.store.add_event(t.run, "goes on", {}); };
+  const std::size_t before = t.store.events(t.run).size();
+  write();
+  EXPECT_EQ(writes, 1) << "reading is no write";
+  EXPECT_THROW(t.store.transaction([&] {
+    write();
+    write();
+  }),
+               std::runtime_error);
+  EXPECT_EQ(t.store.events(t.run).size(), before + 1);
+}
+
 } // namespace
 } // namespace winnow::store

@@ -40,11 +40,9 @@ void CandidateIntake::add_first_kernels(TaskState& state) {
 store::RowId CandidateIntake::add_first_kernel(const TaskState& state, const std::string& origin,
                                                const std::string& text) {
   store::CandidateRow row;
-  row.task = state.task->name;
   row.origin = origin;
   row.text = text;
-  row.digest = sha256_hex(text);
-  return setup_.journal.add_candidate(state.row, row);
+  return add(state, std::move(row));
 }
 
 void CandidateIntake::accept_reply(TaskState& state, const search::Ask& ask,
@@ -57,14 +55,15 @@ void CandidateIntake::accept_reply(TaskState& state, const search::Ask& ask,
       kernel.text ? std::nullopt : std::optional(bad_reply(kernel.problem));
   commit(setup_.journal, state, [&]() -> std::vector<search::Event> {
     const std::string& text = kernel.text ? *kernel.text : reply.text;
-    const bool is_known = setup_.journal.has_file(state.row, sha256_hex(text));
+    const bool is_known =
+        setup_.journal.store().has_file(setup_.journal.run(), state.row, sha256_hex(text));
     const store::RowId id = add_candidate(state, ask, text);
     if (!bad) { // a file that a model sends again is judged, but not tuned again
       return {search::Added{id, ask.key, reply.dollars.value_or(0),
                             is_known ? std::vector<tasks::ParameterChoice>{} : choices_of(text),
                             facts_of(text)}};
     }
-    setup_.journal.add_evaluations(id, {*bad});
+    setup_.journal.store().add_evaluations(id, {*bad});
     return {search::Added{id, ask.key, reply.dollars.value_or(0), {}, {}},
             search::Evaluated{id, search::outcome_of(*bad, reply.text)}};
   });
@@ -108,7 +107,6 @@ search::Facts CandidateIntake::facts_of(const std::string& text) const {
 store::RowId CandidateIntake::add_candidate(const TaskState& state, const search::Ask& ask,
                                             const std::string& text) {
   store::CandidateRow row;
-  row.task = state.task->name;
   row.call_key = ask.key;
   if (!ask.parents.empty()) {
     row.parent_id = ask.parents.front();
@@ -116,8 +114,13 @@ store::RowId CandidateIntake::add_candidate(const TaskState& state, const search
   }
   row.origin = "model";
   row.text = text;
-  row.digest = sha256_hex(text);
-  return setup_.journal.add_candidate(state.row, row);
+  return add(state, std::move(row));
+}
+
+store::RowId CandidateIntake::add(const TaskState& state, store::CandidateRow row) {
+  row.task = state.task->name;
+  row.digest = sha256_hex(row.text);
+  return setup_.journal.store().add_candidate(setup_.journal.run(), state.row, row);
 }
 
 } // namespace winnow::harness

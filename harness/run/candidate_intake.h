@@ -27,6 +27,7 @@ private:
                                 const std::string& text);
   store::RowId add_candidate(const TaskState& state, const search::Ask& ask,
                              const std::string& text);
+  store::RowId add(const TaskState& state, store::CandidateRow row);
   tasks::Evaluation bad_reply(const std::string& problem) const;
   std::vector<tasks::ParameterChoice> choices_of(const std::string& text) const;
   search::Facts facts_of(const std::string& text) const;

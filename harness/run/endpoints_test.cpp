@@ -28,7 +28,7 @@ protected:
 
   static void record(store::RunStore& store, const std::string& run, const std::string& text) {
     Journal journal(store, store.create_run(run, nlohmann::json::object(), {}));
-    const store::RowId task = journal.add_task(test::small_task("a"));
+    const store::RowId task = store.add_task(test::small_task("a"));
     agents::ModelRequest request;
     request.key = "a/0/0";
     ModelReply reply = test::ok_reply(text);

@@ -116,8 +116,8 @@ void Judgements::record_fault(const Judgement& judgement, const tasks::Evaluatio
 void Judgements::record_heat(const Judgement& judgement,
                              const evaluators::EvaluationResult& result) {
   commit(setup_.journal, *judgement.state, [&]() -> std::vector<search::Event> {
-    setup_.journal.add_trials(judgement.candidate(), result.evaluations, result.id,
-                              judgement.what.turns);
+    setup_.journal.store().add_trials(judgement.candidate(), result.evaluations, result.id,
+                                      judgement.what.turns);
     search::Tried tried{judgement.candidate(), {}, 0};
     for (const tasks::Evaluation& trial : result.evaluations) {
       tried.trials.push_back(search::trial_of(trial));
@@ -148,11 +148,11 @@ void Judgements::record(const Judgement& judgement, evaluators::EvaluationResult
   const bool counts = !of_default || search::is_better(outcome, *of_default);
   commit(setup_.journal, state, [&]() -> std::vector<search::Event> {
     if (!counts) {
-      setup_.journal.add_trials(judgement.candidate(), result.evaluations, result.id, 0);
+      setup_.journal.store().add_trials(judgement.candidate(), result.evaluations, result.id, 0);
     } else if (!of_default && judged.withdrawals == 0) {
-      setup_.journal.add_evaluations(judgement.candidate(), result.evaluations, result.id);
+      setup_.journal.store().add_evaluations(judgement.candidate(), result.evaluations, result.id);
     } else {
-      setup_.journal.supersede_evaluation(judgement.candidate(), evaluation, result.id);
+      setup_.journal.store().supersede_evaluation(judgement.candidate(), evaluation, result.id);
     }
     setup_.journal.event("judged", account_of(judgement, evaluation));
     return {search::Evaluated{judgement.candidate(), outcome}};
@@ -185,7 +185,7 @@ bool Judgements::suspend_incumbent(const Judgement& judgement,
     gap.parameters = shelf_.at(incumbent).evaluation.parameters;
     tally_.withdraw(state, incumbent, *doubted->outcome);
     commit(setup_.journal, state, [&]() -> std::vector<search::Event> {
-      setup_.journal.supersede_evaluation(incumbent, gap, {});
+      setup_.journal.store().supersede_evaluation(incumbent, gap, {});
       setup_.journal.event("incumbent suspended", {{"incumbent", incumbent},
                                                    {"candidate", judgement.candidate()},
                                                    {"why", why},

@@ -39,7 +39,7 @@ bool was_paid(const ModelReply& reply) {
 
 ModelCalls::ModelCalls(const RunLoopSetup& setup, std::shared_ptr<RunQueue> queue, StopSign& stop)
     : setup_(setup), queue_(std::move(queue)), stop_(stop), budget_(setup.config.limits) {
-  const store::RunCosts costs = setup_.journal.costs();
+  const store::RunCosts costs = setup_.journal.store().run_costs(setup_.journal.run());
   budget_.add_unconfirmed(
       {costs.unconfirmed_sendings, costs.unconfirmed_tokens, costs.unconfirmed_dollars});
 }
@@ -146,7 +146,7 @@ std::optional<ModelCalls::Answered> ModelCalls::finish(const Reply& event) {
   case ModelReply::Status::Deferred:
     ++deferred_;
     // The store keeps no reservation, because this process did not send the call.
-    setup_.journal.set_reservation(call.row, std::nullopt);
+    setup_.journal.store().set_reservation(call.row, std::nullopt);
     break;
   case ModelReply::Status::Failed:
   case ModelReply::Status::Exhausted:

@@ -36,11 +36,6 @@ std::string left_out_text(const std::string& advice) {
          nlohmann::json::parse(advice).at("reason").get<std::string>();
 }
 
-bool is_rejection(const std::string& role, const std::string& advice) {
-  return role == "verifier" && !advice.empty() &&
-         nlohmann::json::parse(advice).at("verdict") == "reject";
-}
-
 agents::RoleFacts facts_for(const std::string& role, const ShelvedCandidate& about) {
   agents::RoleFacts facts;
   if (role == "judge") {
@@ -68,10 +63,11 @@ void RoleIntake::accept_reply(TaskState& state, const search::Ask& ask,
       state.search->refuses(advised) ? std::optional(refused_by(role, parsed.advice))
                                      : std::nullopt;
   commit(setup_.journal, state, [&]() -> std::vector<search::Event> {
-    setup_.journal.add_advice({ask.key, role, about, parsed.advice, parsed.problem});
+    setup_.journal.store().add_advice(setup_.journal.run(),
+                                      {ask.key, role, about, parsed.advice, parsed.problem});
     std::vector<search::Event> events{advised};
     if (refused) {
-      setup_.journal.add_evaluations(about, {*refused});
+      setup_.journal.store().add_evaluations(about, {*refused});
       events.emplace_back(
           search::Evaluated{about, search::outcome_of(*refused, shelf_.at(about).text)});
     }
@@ -103,10 +99,6 @@ void RoleIntake::tell_refused(TaskState& state, store::RowId candidate,
   const search::Individual& individual = *state.search->find(candidate);
   tally_.count(state, candidate, *individual.outcome);
   tally_.tell(state, individual.ask->key, refused);
-}
-
-bool RoleIntake::runs_anyway(const TaskState& state, store::RowId candidate) const {
-  return search::runs_anyway(search_settings(setup_.config, *state.task), candidate);
 }
 
 void RoleIntake::skip(TaskState& state, const search::Ask& ask,
@@ -141,15 +133,16 @@ void RoleIntake::follow(TaskState& state) {
 }
 
 void RoleIntake::score(const TaskState& state, const search::Individual& judged) {
-  setup_.journal.add_prompt_arm(
+  setup_.journal.store().add_prompt_arm(
       judged.id, judged.ask->variant, judged.ask->memory, judged.ask->exemplar,
       search::gain_over_parent(*state.search, judged, evaluators::kEvaluatorVersion));
   score_judge(judged);
   score_verifier(state, judged);
   if (const search::ForecastScore* forecast = state.search->forecast_of(judged.id)) {
-    setup_.journal.add_forecast_score(forecast->key,
-                                      {forecast->ratio, forecast->score, forecast->model_free,
-                                       forecast->chance, forecast->is_audit, forecast->beats_best});
+    setup_.journal.store().add_forecast_score(setup_.journal.run(), forecast->key,
+                                              {forecast->ratio, forecast->score,
+                                               forecast->model_free, forecast->chance,
+                                               forecast->is_audit, forecast->beats_best});
   }
 }
 
@@ -158,13 +151,14 @@ void RoleIntake::score_judge(const search::Individual& child) {
   if (key.empty() || child.outcome->verdict != tasks::Verdict::Correct) {
     return;
   }
-  const auto advice = setup_.journal.find_advice(key);
+  const auto advice = setup_.journal.store().find_advice(setup_.journal.run(), key);
   if (!advice || advice->content.empty()) {
     return;
   }
   const auto parent = record_facts(shelf_.at(advice->candidate).evaluation);
   const auto own = record_facts(shelf_.at(child.id).evaluation);
-  setup_.journal.add_advice_scores(key, judge_scores(advice->content, parent, own, child.id));
+  setup_.journal.store().add_advice_scores(setup_.journal.run(), key,
+                                           judge_scores(advice->content, parent, own, child.id));
 }
 
 void RoleIntake::score_verifier(const TaskState& state, const search::Individual& judged) {
@@ -173,13 +167,14 @@ void RoleIntake::score_verifier(const TaskState& state, const search::Individual
   if (!advice || advice->content.empty() || is_left_out) {
     return;
   }
-  const bool rejected = is_rejection("verifier", advice->content);
-  if (rejected && !runs_anyway(state, judged.id)) {
+  const bool rejected = nlohmann::json::parse(advice->content).at("verdict") == "reject";
+  if (rejected && !search::runs_anyway(search_settings(setup_.config, *state.task), judged.id)) {
     return; // nobody knows
   }
   const bool failed = judged.outcome->verdict != tasks::Verdict::Correct;
-  setup_.journal.add_advice_scores(advice->key, {{judged.id, "fails", rejected ? 1.0 : 0.0,
-                                                  failed ? 1.0 : 0.0, rejected == failed}});
+  setup_.journal.store().add_advice_scores(
+      setup_.journal.run(), advice->key,
+      {{judged.id, "fails", rejected ? 1.0 : 0.0, failed ? 1.0 : 0.0, rejected == failed}});
 }
 
 /// Once for each run, even if it is resumed.

@@ -36,7 +36,6 @@ private:
   tasks::Evaluation refused_by(const std::string& role, const std::string& advice) const;
   void tell_refused(TaskState& state, store::RowId candidate, const tasks::Evaluation& refused);
   void tell_switches(const TaskState& state);
-  bool runs_anyway(const TaskState& state, store::RowId candidate) const;
 
   const RunLoopSetup& setup_;
   CandidateShelf& shelf_;

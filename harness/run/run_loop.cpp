@@ -68,7 +68,7 @@ void RunLoop::begin_session() {
   if (!session_begun_) {
     session_begun_ = true;
     kept_time_ = clock_.elapsed();
-    setup_.journal.set_status("running");
+    setup_.journal.store().set_run_status(setup_.journal.run(), "running");
     setup_.journal.event("session started", {{"device", setup_.device_kind}});
     for (TaskState& state : tasks_) {
       if (state.is_resumed) {
@@ -285,17 +285,15 @@ void RunLoop::take_arrived(std::chrono::milliseconds wait) {
     return std::holds_alternative<Reply>(event);
   });
   if (any_reply) {
-    setup_.journal.transaction([&] { store_replies(events); });
+    setup_.journal.store().transaction([&] {
+      for (const RunEvent& event : events) {
+        if (const auto* reply = std::get_if<Reply>(&event)) {
+          calls_.store(*reply);
+        }
+      }
+    });
   }
   std::move(events.begin(), events.end(), std::back_inserter(arrived_));
-}
-
-void RunLoop::store_replies(const std::vector<RunEvent>& events) {
-  for (const RunEvent& event : events) {
-    if (const auto* reply = std::get_if<Reply>(&event)) {
-      calls_.store(*reply);
-    }
-  }
 }
 
 void RunLoop::handle(Reply& event) {
@@ -373,7 +371,7 @@ RunOutcome RunLoop::wind_up() {
   setup_.journal.event("session ended",
                        {{"reason", result.message.empty() ? "finished" : result.message},
                         {kElapsedSeconds, seconds(result.elapsed)}});
-  setup_.journal.set_status(run_status(result.end));
+  setup_.journal.store().set_run_status(setup_.journal.run(), run_status(result.end));
   return result;
 }
 

@@ -76,7 +76,6 @@ private:
 
   bool await_event(std::chrono::milliseconds wait);
   void take_arrived(std::chrono::milliseconds wait);
-  void store_replies(const std::vector<RunEvent>& events);
   void handle_arrived();
   void handle_first();
   void handle(Reply& event);

@@ -137,7 +137,7 @@ TEST_F(RunMoney, WhatWasCutOffIsRemembered) {
   const RunOutcome first = interrupted_session();
   EXPECT_EQ(first.end, End::Interrupted);
   EXPECT_EQ(first.spend.calls, 0);
-  EXPECT_EQ(first.spend.unconfirmed.calls, 4);
+  EXPECT_EQ(first.spend.unconfirmed.requests, 4);
   EXPECT_GT(first.spend.unconfirmed.tokens, 4000);
   EXPECT_NEAR(first.spend.unconfirmed.dollars,
               static_cast<double>(first.spend.unconfirmed.tokens) / 1000, 1e-9);
@@ -156,14 +156,14 @@ TEST_F(RunMoney, WhatWasCutOffIsRemembered) {
   const RunOutcome third = session(endpoint);
   EXPECT_EQ(third.end, End::Finished) << "the limit on calls does not count them";
   EXPECT_EQ(third.spend.calls, 6);
-  EXPECT_EQ(third.spend.unconfirmed.calls, 4);
+  EXPECT_EQ(third.spend.unconfirmed.requests, 4);
   EXPECT_EQ(costs().unconfirmed_sendings, 4) << "also once they have been answered";
 }
 
 TEST_F(RunMoney, EachSendingThatWasCutOffCounts) {
   interrupted_session();
   const RunOutcome second = interrupted_session();
-  EXPECT_EQ(second.spend.unconfirmed.calls, 8);
+  EXPECT_EQ(second.spend.unconfirmed.requests, 8);
   EXPECT_EQ(costs().unconfirmed_sendings, 8);
 }
 
@@ -184,7 +184,7 @@ TEST_F(RunMoney, ARecordingBillsNobody) {
       },
       [&](RunLoop& started) { loop = &started; });
   EXPECT_EQ(outcome.end, End::Interrupted);
-  EXPECT_EQ(outcome.spend.unconfirmed.calls, 0);
+  EXPECT_EQ(outcome.spend.unconfirmed.requests, 0);
   EXPECT_EQ(costs().unconfirmed_sendings, 0);
 }
 
@@ -226,7 +226,7 @@ TEST_F(RunMoney, WhatTheEndpointEstimatesIsKeptApart) {
   });
   const RunOutcome outcome = session(breaking);
   const auto sent = static_cast<std::int64_t>(breaking.asked().size());
-  EXPECT_EQ(outcome.spend.unconfirmed.calls, sent);
+  EXPECT_EQ(outcome.spend.unconfirmed.requests, sent);
   EXPECT_EQ(costs().unconfirmed_sendings, sent);
   EXPECT_EQ(costs().unconfirmed_tokens, 40 * sent);
   EXPECT_DOUBLE_EQ(costs().unconfirmed_dollars, 0.125 * static_cast<double>(sent));
@@ -237,7 +237,7 @@ TEST_F(RunMoney, ACallThatWasRefusedCostsNothing) {
   ScriptedModel refusing([](const ModelRequest&) { return test::failed_reply("401"); });
   const RunOutcome outcome = session(refusing);
   EXPECT_EQ(outcome.end, End::Failed);
-  EXPECT_EQ(outcome.spend.unconfirmed.calls, 0);
+  EXPECT_EQ(outcome.spend.unconfirmed.requests, 0);
   EXPECT_EQ(costs().calls, 1);
   EXPECT_EQ(costs().unconfirmed_sendings, 0);
 }

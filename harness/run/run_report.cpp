@@ -57,11 +57,11 @@ std::string spend_text(const RunOutcome& outcome) {
           ? fmt::format("the run is already finished, nothing is left to do ({}; {})\n",
                         calls_text(spend), time)
           : fmt::format("{}; {} in all\n", calls_text(spend), time);
-  if (const Unconfirmed& lost = spend.unconfirmed; lost.calls > 0) {
+  if (const agents::EstimatedCost& lost = spend.unconfirmed; lost.requests > 0) {
     text += fmt::format("estimated, on top of what was measured: {}{} of {} that the provider did "
                         "not count (broken, cut off, or answered without counts)\n",
                         lost.dollars > 0 ? dollars_text(lost.dollars) + " for " : "",
-                        counted(lost.tokens, "token"), counted(lost.calls, "request"));
+                        counted(lost.tokens, "token"), counted(lost.requests, "request"));
   }
   return text;
 }
@@ -107,8 +107,7 @@ std::string run_leaderboard(const store::RunStore& store, const std::string& run
 
 std::string earnings_table(const RunOutcome& outcome, const RunConfig& config) {
   const bool several =
-      config.models.size() > 1 ||
-      search::preset(config.strategy).policy.population == search::Policy::Population::Archive;
+      config.models.size() > 1 || search::preset(config.strategy).policy.is_archive();
   if (outcome.earnings.empty() || !several) {
     return "";
   }

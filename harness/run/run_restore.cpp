@@ -99,7 +99,7 @@ std::vector<TaskState> restored_tasks(const RunLoopSetup& setup, CandidateShelf&
     tasks::Task here = task;
     tasks::take_baseline_of(here, setup.device_kind);
     state.task = std::make_shared<const tasks::Task>(std::move(here));
-    state.row = setup.journal.add_task(task);
+    state.row = setup.journal.store().add_task(task);
     state.search = search::make_search(setup.config.strategy, search_settings(setup.config, task));
     restore(state, setup, shelf, tally);
   }
@@ -116,7 +116,8 @@ std::vector<UnusedReply> restored_replies(const RunLoopSetup& setup, std::vector
   }
   std::int64_t replies = 0;
   std::vector<UnusedReply> unused;
-  for (const store::ModelCallRow& call : setup.journal.finished_calls()) {
+  for (const store::ModelCallRow& call :
+       setup.journal.store().finished_calls(setup.journal.run())) {
     calls.count_stored(call);
     ++replies;
     if (const auto found = open.find(call.key); found != open.end()) {

@@ -327,7 +327,8 @@ json run_json(const std::vector<SuiteTask>& tasks, const SuiteRun& run) {
 bool has_independent_replies(std::string_view strategy) {
   const std::vector<search::Preset>& all = search::presets();
   return std::any_of(all.begin(), all.end(), [&](const search::Preset& own) {
-    return own.name == strategy && own.policy.lineage_for_each_call;
+    const auto* lineages = std::get_if<search::LineagePolicy>(&own.policy.population);
+    return own.name == strategy && lineages != nullptr && lineages->for_each_call;
   });
 }
 

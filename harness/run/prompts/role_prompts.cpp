@@ -16,7 +16,8 @@ namespace {
 
 /// The words of the meta-prompter's reply to this call; empty: the call has no useful reply.
 std::string guide_of(const Journal& journal, const std::string& variant) {
-  const auto advice = variant.empty() ? std::nullopt : journal.find_advice(variant);
+  const auto advice =
+      variant.empty() ? std::nullopt : journal.store().find_advice(journal.run(), variant);
   return advice && !advice->content.empty()
              ? nlohmann::json::parse(advice->content).at("words").get<std::string>()
              : "";
@@ -102,7 +103,7 @@ void add_role_facts(agents::ProposalContext& context, const Journal& journal,
   } else if (ask.op == "meta") {
     context.versions = version_lines(journal, task);
   } else if (!ask.advice.empty()) {
-    const auto advice = journal.find_advice(ask.advice);
+    const auto advice = journal.store().find_advice(journal.run(), ask.advice);
     context.advice =
         advice && !advice->content.empty() ? agents::advice_in_words(advice->content) : "";
   }

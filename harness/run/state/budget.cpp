@@ -66,11 +66,11 @@ void Budget::cut_off(const std::string& key) {
 
 void Budget::cut_off(const std::string& key, const agents::EstimatedCost& estimated) {
   reserved_.erase(key);
-  add_unconfirmed({estimated.requests, estimated.tokens, estimated.dollars});
+  add_unconfirmed(estimated);
 }
 
-void Budget::add_unconfirmed(const Unconfirmed& earlier) {
-  spent_.unconfirmed.calls += earlier.calls;
+void Budget::add_unconfirmed(const agents::EstimatedCost& earlier) {
+  spent_.unconfirmed.requests += earlier.requests;
   spent_.unconfirmed.tokens += earlier.tokens;
   spent_.unconfirmed.dollars += earlier.dollars;
 }

@@ -12,14 +12,6 @@
 
 namespace winnow::harness {
 
-/// The cost of requests that the provider did not count: an estimate from what arrived, or what was
-/// reserved for a request whose session was killed.
-struct Unconfirmed {
-  std::int64_t calls = 0; ///< requests
-  std::int64_t tokens = 0;
-  double dollars = 0; ///< only of calls with a known price
-};
-
 /// The cost of a run so far.
 struct Spend {
   std::int64_t calls = 0;
@@ -28,7 +20,9 @@ struct Spend {
   std::int64_t tokens = 0;
   double dollars = 0;
   std::int64_t unpriced_calls = 0; ///< calls of unknown price: `dollars` does not include them
-  Unconfirmed unconfirmed = {};    ///< not included in the sums above
+  /// Of requests that the provider did not count: an estimate from what arrived, or what was
+  /// reserved for a request whose session was killed. Not included in the sums above.
+  agents::EstimatedCost unconfirmed = {};
 };
 
 /// The expected cost of a call, for a reservation.
@@ -66,7 +60,7 @@ public:
   /// The call ended without an answer, and the endpoint estimates its cost.
   void cut_off(const std::string& key, const agents::EstimatedCost& estimated);
   /// Adds the unconfirmed cost of earlier sessions.
-  void add_unconfirmed(const Unconfirmed& earlier);
+  void add_unconfirmed(const agents::EstimatedCost& earlier);
   /// The call was answered. A reply from a record costs nothing. Also called for calls of earlier
   /// sessions, which have no reservation.
   void settle(const std::string& key, const agents::ModelReply& reply);

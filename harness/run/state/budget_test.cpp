@@ -86,7 +86,7 @@ TEST(Budget, WhatWasCutOffMayBeBilled) {
   budget.cut_off("never reserved");
   EXPECT_EQ(budget.spent().calls, 0) << "the call itself will be made again";
   EXPECT_EQ(budget.spent().tokens, 0);
-  EXPECT_EQ(budget.spent().unconfirmed.calls, 1);
+  EXPECT_EQ(budget.spent().unconfirmed.requests, 1);
   EXPECT_EQ(budget.spent().unconfirmed.tokens, 100);
   EXPECT_DOUBLE_EQ(budget.spent().unconfirmed.dollars, 1);
   EXPECT_EQ(budget.reserve("b", {201, 0.0}), "limits.tokens = 300");
@@ -109,7 +109,7 @@ TEST(Budget, EstimatedCostsCountAgainstTheLimits) {
   EXPECT_FALSE(budget.reserve("a", {100, 1.0}));
   budget.settle("a", broken);
   EXPECT_EQ(budget.spent().tokens, 30) << "measured";
-  EXPECT_EQ(budget.spent().unconfirmed.calls, 2);
+  EXPECT_EQ(budget.spent().unconfirmed.requests, 2);
   EXPECT_EQ(budget.spent().unconfirmed.tokens, 150);
   EXPECT_FALSE(budget.reserve("b", {1, 0.1}));
   budget.cut_off("b", {1, 20, 0.25});

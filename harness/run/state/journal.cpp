@@ -1,7 +1,5 @@
 #include "harness/run/state/journal.h"
 
-#include "base/text.h"
-
 #include <algorithm>
 #include <utility>
 
@@ -9,40 +7,17 @@
 
 namespace winnow::harness {
 
-Journal::Journal(store::RunStore& store, store::RowId run, std::function<void()> after_write)
-    : store_(store), run_(run), after_write_(std::move(after_write)) {}
-
-void Journal::written() const {
-  if (after_write_) {
-    after_write_();
-  }
-}
-
-store::RowId Journal::add_task(const tasks::Task& task) {
-  const store::RowId row = store_.add_task(task);
-  written();
-  return row;
-}
-
 store::RowId Journal::begin_call(store::RowId task, const agents::ModelRequest& request,
                                  std::string_view endpoint,
                                  const std::optional<store::CallReservation>& reserved) {
-  const store::RowId row = store_.begin_call(run_, task, request.key, endpoint, request.model,
-                                             request_json(request), reserved);
-  written();
-  return row;
-}
-
-void Journal::set_reservation(store::RowId call,
-                              const std::optional<store::CallReservation>& reserved) {
-  store_.set_reservation(call, reserved);
-  written();
+  return store_.begin_call(run_, task, request.key, endpoint, request.model, request_json(request),
+                           reserved);
 }
 
 void Journal::end_unanswered(store::RowId call,
                              const std::optional<store::CallReservation>& measured,
                              const agents::EstimatedCost& estimated) {
-  transaction([&] {
+  store_.transaction([&] {
     store_.set_reservation(call, measured);
     store_.add_lost(call, {estimated.requests, estimated.tokens, estimated.dollars});
   });
@@ -72,57 +47,10 @@ void Journal::finish_call(store::RowId call, const agents::ModelRequest& request
   const agents::EstimatedCost estimated = reply.served_from
                                               ? agents::EstimatedCost()
                                               : reply.estimated.value_or(agents::EstimatedCost());
-  transaction([&] {
+  store_.transaction([&] {
     store_.finish_call(call, row);
     store_.add_lost(call, {estimated.requests, estimated.tokens, estimated.dollars});
   });
-}
-
-store::RowId Journal::add_candidate(store::RowId task, const store::CandidateRow& candidate) {
-  const store::RowId row = store_.add_candidate(run_, task, candidate);
-  written();
-  return row;
-}
-
-void Journal::add_evaluations(store::RowId candidate,
-                              const std::vector<tasks::Evaluation>& evaluations,
-                              std::string_view request) {
-  store_.add_evaluations(candidate, evaluations, request);
-  written();
-}
-
-void Journal::add_trials(store::RowId candidate, const std::vector<tasks::Evaluation>& trials,
-                         std::string_view request, int turns) {
-  store_.add_trials(candidate, trials, request, turns);
-  written();
-}
-
-void Journal::supersede_evaluation(store::RowId candidate, const tasks::Evaluation& evaluation,
-                                   std::string_view request) {
-  store_.supersede_evaluation(candidate, evaluation, request);
-  written();
-}
-
-void Journal::add_advice(const store::AdviceRow& advice) {
-  store_.add_advice(run_, advice);
-  written();
-}
-
-void Journal::add_advice_scores(std::string_view key,
-                                const std::vector<store::AdviceScore>& scores) {
-  store_.add_advice_scores(run_, key, scores);
-  written();
-}
-
-void Journal::add_forecast_score(std::string_view key, const store::ForecastRow& score) {
-  store_.add_forecast_score(run_, key, score);
-  written();
-}
-
-void Journal::add_prompt_arm(store::RowId candidate, std::string_view variant, bool memory,
-                             bool exemplar, double gain) {
-  store_.add_prompt_arm(candidate, variant, memory, exemplar, gain);
-  written();
 }
 
 bool Journal::has_event(std::string_view kind, const nlohmann::json& detail) const {
@@ -134,18 +62,11 @@ bool Journal::has_event(std::string_view kind, const nlohmann::json& detail) con
 
 void Journal::event(std::string_view kind, const nlohmann::json& detail) {
   store_.add_event(run_, kind, detail);
-  written();
 }
 
 void Journal::log(store::RowId task, const search::Event& event) {
   const search::LogEntry entry = search::entry_of(event);
   store_.append_search_log(run_, task, entry.kind, entry.detail);
-  written();
-}
-
-void Journal::transaction(const std::function<void()>& work) {
-  store_.transaction(work);
-  written();
 }
 
 void Journal::batch(const std::function<void()>& work) {
@@ -158,7 +79,6 @@ void Journal::batch(const std::function<void()>& work) {
     throw;
   }
   is_in_batch_ = false;
-  written();
   for (const std::function<void()>& action : std::exchange(when_durable_, {})) {
     action();
   }
@@ -178,11 +98,6 @@ std::vector<search::Event> Journal::search_events(store::RowId task) const {
     events.push_back(search::event_of({std::move(row.kind), std::move(row.detail)}));
   }
   return events;
-}
-
-void Journal::set_status(std::string_view status) {
-  store_.set_run_status(run_, status);
-  written();
 }
 
 double seconds(std::chrono::milliseconds duration) {

@@ -57,7 +57,7 @@ double Speedups::best() const {
 void commit(Journal& journal, TaskState& state,
             const std::function<std::vector<search::Event>()>& work) {
   std::vector<search::Event> events;
-  journal.transaction([&] {
+  journal.store().transaction([&] {
     events = work();
     for (const search::Event& event : events) {
       journal.log(state.row, event);

@@ -51,7 +51,8 @@ protected:
       store.create_run(run_name_, nlohmann::json::object(), nlohmann::json::object());
     }
     const store::RowId run = store.find_run(run_name_)->id;
-    Journal journal(store, run, after_write);
+    store.after_each_write(after_write);
+    Journal journal(store, run);
     std::ostringstream progress_text;
     Progress progress(progress_text, false, 80);
     RunLoop loop({.config = config_,
