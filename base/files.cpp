@@ -47,7 +47,7 @@ fs::path users_place(const char* variable, const char* under_home, const char* k
 
 /// Where the home cannot be written to. Throws Error if somebody else has made the folder.
 fs::path make_scratch_cache() {
-  fs::path path = scratch_folder() / fmt::format("winnow-cache-{}", getuid());
+  const fs::path path = scratch_folder() / fmt::format("winnow-cache-{}", getuid());
   struct stat made {};
   if ((mkdir(path.c_str(), S_IRWXU) != 0 && errno != EEXIST) || lstat(path.c_str(), &made) != 0 ||
       !S_ISDIR(made.st_mode) || made.st_uid != getuid() || !is_writable(path)) {

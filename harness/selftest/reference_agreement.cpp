@@ -149,7 +149,7 @@ ReferenceAgreement check_reference(const tasks::Task& task, evaluators::Selftest
 ReferenceAgreement write_golden(const tasks::Task& task, evaluators::Selftest& selftest,
                                 const AgreementOptions& options) {
   const ReferenceSamples torch = torch_samples(task, options);
-  ReferenceAgreement agreement = compare_all(task, torch, "torch " + torch.torch, selftest);
+  const ReferenceAgreement agreement = compare_all(task, torch, "torch " + torch.torch, selftest);
   if (agreement.state != State::Agrees) {
     throw Error(fmt::format("{}: golden.json is not written: {}{}", task.name, agreement.detail,
                             torch.notes.empty() ? "" : " (" + join(torch.notes, "; ") + ")"),

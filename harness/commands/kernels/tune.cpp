@@ -68,7 +68,7 @@ std::string tuned_text(const tasks::KernelFile& file, TuningRequest tuning,
                        evaluators::OneByOne& evaluations, TuningReport& report) {
   const tasks::Task& task = *tuning.request.task;
   const tasks::ParameterChoice& best = report.family.best().parameters;
-  std::string with_best = tasks::with_default(file, best);
+  const std::string with_best = tasks::with_default(file, best);
   const auto by_shape = best_by_shape(report.family.trials);
   if (by_shape.empty()) {
     return with_best;
