@@ -81,7 +81,6 @@ Stopped signal_coordinator(const Target& target) {
 Stopped read_coordinators_memory(const Target& target) {
   std::uint64_t word = 0;
   iovec mine{&word, sizeof word};
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of another process
   iovec theirs{reinterpret_cast<void*>(target.address), sizeof word};
   return process_vm_readv(target.coordinator, &mine, 1, &theirs, 1, 0) ==
                  static_cast<ssize_t>(sizeof word)

@@ -12,7 +12,7 @@ has() { command -v "$1" >/dev/null || { echo "lint: there is no $1, so it checks
 quick() {
   local failed=0
   ! has clang-format-14 || git ls-files '*.h' '*.cpp' '*.js' | grep -v '^evaluators/device/headers/' |
-    xargs -n 100 -P "$(nproc)" clang-format-14 --dry-run -Werror || failed=1
+    xargs -n 40 -P "$(nproc)" clang-format-14 --dry-run -Werror || failed=1
   ! has pyflakes3 || git ls-files '*.py' | xargs pyflakes3 || failed=1
   python3 scripts/check-layers.py || failed=1
   python3 scripts/check-documents.py || failed=1

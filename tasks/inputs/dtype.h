@@ -38,7 +38,7 @@ bool is_floating(DType type);
 std::string_view to_string(DType type); ///< its name
 std::optional<DType> dtype_from_string(std::string_view text);
 const std::vector<DType>& all_dtypes();
-#define TASKS_ONE(...) +1 // NOLINT(bugprone-macro-parentheses): a term of a sum
+#define TASKS_ONE(...) +1
 constexpr auto kLastDType = static_cast<DType>(TASKS_DTYPES(TASKS_ONE));
 #undef TASKS_ONE
 std::string_view device_type_name(DType type);
