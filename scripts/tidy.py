@@ -42,7 +42,7 @@ def changed():
 
 
 def arguments_of(command):
-    """Without the compiler, the input, the output and the precompiled headers, which are those of the build's own clang++."""
+    """Without the compiler, the input, the output and the precompiled headers (only the build's own clang++ reads them)."""
     kept, words = [], iter(shlex.split(command)[1:])
     for word in words:
         if word in ("-Xclang", "-o", "-c"):
@@ -90,7 +90,7 @@ def main(arguments):
              for key, sources in libraries().items()]
     found = [(command, sources) for command, sources in found if sources]
     if some and len(found) > MOST_LIBRARIES:
-        print(f"tidy: changes in {len(found)} libraries are not checked by clang-tidy; run scripts/lint.sh", file=sys.stderr)
+        print(f"tidy: changes of {len(found)} libraries: clang-tidy checks none; run scripts/lint.sh", file=sys.stderr)
         return 0
     units = [(command, sources[at:at + AT_ONCE]) for command, sources in found for at in range(0, len(sources), AT_ONCE)]
     with ThreadPoolExecutor(1 if some else os.cpu_count()) as pool:
