@@ -20,13 +20,13 @@ bool fenced = false;
 /// The leak checker starts a tracer process at exit, but the fence refuses new processes.
 extern "C" int __lsan_is_turned_off() {
   return fenced ? 1 : 0;
-} // NOLINT(bugprone-reserved-*)
+}
 #endif
 
 #ifdef WINNOW_SANITIZED
 // Compiler libraries that are loaded at run time never free some memory. Children have no
 // environment, so the suppressions cannot come from a variable.
-extern "C" const char* __lsan_default_suppressions(); // NOLINT(bugprone-reserved-identifier)
+extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() {
   return "leak:libLLVM\nleak:libnvrtc\nleak:libamdhip64\nleak:libamd_comgr\nleak:libhiprtc\n";
 }

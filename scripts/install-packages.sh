@@ -22,7 +22,7 @@ for option in "$@"; do
   esac
 done
 if [[ -n $tests ]]; then
-  packages+=(g++ python3 libgtest-dev libgmock-dev lld sqlite3 nats-server)
+  packages+=(g++ python3 libgtest-dev libgmock-dev lld sqlite3 nats-server pyflakes3)
 fi
 if [[ -n $hip ]]; then
   packages+=(libamdhip64-dev)
@@ -33,8 +33,8 @@ optional_for_tests() {
   local clang package names=()
   # clang's runtime for sanitizers and fuzzing is a separate package, named after clang's version.
   clang=$(apt-cache depends clang 2>/dev/null | sed -n 's/^ *Depends: clang-\([0-9]*\)$/\1/p' | head -n 1)
-  # The format check uses version 14. Ubuntu has chromium as a snap only.
-  [[ -z $tests ]] || names+=("libclang-rt-$clang-dev" clang-format-14)
+  # The checks of C++ and JavaScript use version 14. Ubuntu has chromium as a snap only.
+  [[ -z $tests ]] || names+=("libclang-rt-$clang-dev" clang-format-14 clang-tidy-14)
   [[ -z $browser ]] || names+=(chromium-driver)
   for package in "${names[@]}"; do
     ! apt-cache show "$package" >/dev/null 2>&1 || echo "$package"

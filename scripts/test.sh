@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs packages, builds with warnings as errors, runs every test (those of base and tasks under
-# sanitizers), and fuzzes each parser for a few seconds. WINNOW_FUZZ_SECONDS sets how long (default
-# 6; 0: no fuzzing and no sanitizers); WINNOW_FUZZ_SEED which inputs (default 1, so that two runs of
-# one commit try the same; 0 for other ones each time).
+# Installs packages, checks the sources (scripts/lint.sh), builds with warnings as errors, runs every
+# test (those of base and tasks under sanitizers), and fuzzes each parser for a few seconds.
+# WINNOW_FUZZ_SECONDS sets how long (default 6; 0: no fuzzing and no sanitizers); WINNOW_FUZZ_SEED
+# which inputs (default 1, so that two runs of one commit try the same; 0 for other ones each time).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,20 +12,15 @@ browser_log=$(mktemp)
 scripts/install-packages.sh --browser >"$browser_log" 2>&1 &
 browser=$!
 fuzz_log=$(mktemp)
+tidy_log=$(mktemp)
+tidy=
 fuzz_build=
 WINNOW_TEST_CACHE=
 trap '[[ -z $fuzz_build ]] || kill "$fuzz_build" 2>/dev/null || true
+      [[ -z $tidy ]] || kill "$tidy" 2>/dev/null || true
       [[ -z $browser ]] || wait "$browser" || true # the next run would find the packages locked
-      rm -rf "$WINNOW_TEST_CACHE" "$fuzz_log" "$browser_log"' EXIT
-check_sources() {
-  if command -v clang-format-14 >/dev/null; then
-    git ls-files '*.h' '*.cpp' | grep -v '^evaluators/device/headers/' |
-      xargs -n 100 -P "$(nproc)" clang-format-14 --dry-run -Werror
-  fi
-  python3 scripts/check-layers.py
-  python3 scripts/check-documents.py
-}
-check_sources &
+      rm -rf "$WINNOW_TEST_CACHE" "$fuzz_log" "$tidy_log" "$browser_log"' EXIT
+scripts/lint.sh --quick &
 source_checks=$! # beside cmake, which uses one processor
 
 export seconds=${WINNOW_FUZZ_SECONDS:-6} seed=${WINNOW_FUZZ_SEED:-1}
@@ -39,6 +34,8 @@ if [[ $seconds -gt 0 ]]; then
 fi
 cmake --preset ci -DWINNOW_TESTS_LEFT_OUT="$sanitized" >/dev/null
 wait "$source_checks"
+scripts/lint.sh --tidy-changed >"$tidy_log" 2>&1 & # beside the build, with the commands that cmake wrote
+tidy=$!
 echo "Building the tests ..." >&2
 cmake --build --preset ci -- --quiet
 wait "$browser" || { cat "$browser_log" >&2; exit 1; }
@@ -85,11 +82,14 @@ sanitize() {
 }
 export -f fuzz sanitize
 
+failed=0
 if [[ -n $fuzz_build ]]; then
   wait "$fuzz_build" || { tail -n 50 "$fuzz_log" >&2; exit 1; }
-  failed=0
   printf '%s\0' tests build/fuzz/fuzz/*_fuzz |
     xargs -0 -n 1 -P "$(nproc)" bash -c 'sanitize "$@"' sanitize || failed=1
   count build/ci build/fuzz
-  exit "$failed"
 fi
+wait "$tidy" || failed=1
+tidy=
+cat "$tidy_log" >&2
+exit "$failed"

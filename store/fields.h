@@ -33,6 +33,9 @@ bool has_word(std::string_view words, std::string_view word);
 /// "speedup_low" for the field "speedup_bounds" and the end "low".
 std::string end_of_interval(std::string_view field, std::string_view end);
 std::optional<double> end_of(const tasks::Bounds& bounds, double tasks::Bounds::*end);
+inline double& end_of(tasks::Bounds& bounds, double tasks::Bounds::*end) {
+  return bounds.*end;
+}
 /// As a JSON array and back. Values that JSON lacks become the strings "nan", "inf", "-inf".
 std::string encode_samples(const std::vector<double>& samples);
 std::vector<double> decode_samples(const std::string& text);
@@ -41,10 +44,7 @@ std::vector<double> decode_samples(const std::string& text);
 template <typename Visit> struct FieldVisitor {
   template <typename Value> void field(const char* name, Value& value) {
     if (has_word(rules.left_out, name)) {
-    } else if constexpr (std::is_same_v<Value, tasks::Bounds>) {
-      visit(end_of_interval(name, "low"), value.low);
-      visit(end_of_interval(name, "high"), value.high);
-    } else if constexpr (std::is_same_v<Value, const tasks::Bounds>) {
+    } else if constexpr (std::is_same_v<std::remove_const_t<Value>, tasks::Bounds>) {
       visit(end_of_interval(name, "low"), end_of(value, &tasks::Bounds::low));
       visit(end_of_interval(name, "high"), end_of(value, &tasks::Bounds::high));
     } else {

@@ -96,10 +96,10 @@ JsonObjects find_json_objects(std::string_view text) {
     budget -= read;
     auto object = has_end ? parsed_object(rest.substr(0, length)) : std::nullopt;
     found.cut = found.cut || (!has_end && trim(text.substr(0, at)).empty());
+    at += object ? length : 1;
     if (object) {
       found.objects.push_back(*std::move(object));
     }
-    at += object ? length : 1;
   }
   return found;
 }

@@ -89,8 +89,9 @@ std::vector<Part> parts_of(std::vector<FencedBlock> blocks, const Reply& reply, 
   for (FencedBlock& block : blocks) {
     Part part;
     if (trim(block.text).starts_with('{')) {
-      const auto inner = from_json(block.text, reply, depth);
-      block.text = inner && inner->text ? *inner->text : std::move(block.text);
+      if (const auto inner = from_json(block.text, reply, depth); inner && inner->text) {
+        block.text = *inner->text;
+      }
     }
     part.kind = kind_of(block.text, part.json);
     part.number = parts.size() + 1;

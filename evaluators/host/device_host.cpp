@@ -58,7 +58,7 @@ std::unique_ptr<Runner> make_runner(const DeviceHost& host) {
 
 } // namespace
 
-DeviceHost::DeviceHost(DeviceReport report, const MachineOptions& machine,
+DeviceHost::DeviceHost(const DeviceReport& report, const MachineOptions& machine,
                        std::chrono::milliseconds run_timeout)
     : DeviceHost(report, std::make_shared<GpuLock>(report), machine, run_timeout) {}
 

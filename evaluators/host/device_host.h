@@ -40,7 +40,7 @@ private:
 /// `compiler` and build_kernel() may be used from any thread.
 struct DeviceHost {
   /// Throws Error, DeviceUnavailable.
-  DeviceHost(DeviceReport report, const MachineOptions& machine,
+  DeviceHost(const DeviceReport& report, const MachineOptions& machine,
              std::chrono::milliseconds run_timeout);
   /// See open_beside().
   DeviceHost(const DeviceHost& open, const MachineOptions& machine,

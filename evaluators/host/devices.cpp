@@ -29,7 +29,7 @@ std::vector<ToolReport> probe_cpu_compilers() {
 }
 
 DeviceReport probe_cpu() {
-  const profiling::HostInfo host = profiling::host_info();
+  const profiling::HostInfo& host = profiling::host_info();
   DeviceReport report;
   report.kind = report.id = "cpu";
   report.name = fmt::format("{}, {} cores", host.cpu_model, host.cores);
@@ -124,6 +124,7 @@ const std::vector<DeviceReport>& probe_devices() {
   return reports;
 }
 
+// NOLINTNEXTLINE(*-unnecessary-value-param): all workers have one signature
 int device_probe_worker_main(std::vector<std::string> /*arguments*/) {
   nlohmann::json found;
   for (const GpuVendor* vendor : gpu_vendors()) {

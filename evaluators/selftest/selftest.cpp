@@ -3,6 +3,8 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "evaluators/evaluation/compile_ahead.h"
+#include "evaluators/evaluation/evaluation_request.h"
 #include "evaluators/selftest/every_shape_trial.h"
 #include "evaluators/selftest/kernel_trial.h"
 #include "evaluators/selftest/memory_need.h"
@@ -153,7 +155,7 @@ Selftest::Selftest(const tasks::Task& task, std::shared_ptr<DeviceHost> host,
 
 Selftest::~Selftest() = default;
 
-void Selftest::tell(std::string part) const {
+void Selftest::tell(const std::string& part) const {
   if (options_.progress) {
     options_.progress(part);
   }

@@ -132,7 +132,7 @@ public:
                    const tasks::HostTensors& outputs);
 
 private:
-  void tell(std::string part) const;
+  void tell(const std::string& part) const;
 
   SelftestOptions options_;
   std::unique_ptr<TaskOnDevice> on_device_;

@@ -18,7 +18,7 @@ except ImportError as error:
     raise unittest.SkipTest(f"no torch: {error}")
 
 from knobs import knobs_of
-from tensors import Memory, elements, task_dtype
+from tensors import Memory, task_dtype
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CATALOGUE = os.path.join(HERE, "..", "..", "tasks", "catalogue")

@@ -18,7 +18,7 @@ from noise import EPSILON
 from problem import Problem
 from rules import PRODUCTS
 from survey import Counter, Refused
-from tensors import as_list, task_dtype, torch_dtype, widened
+from tensors import as_list, torch_dtype, widened
 from trial import finite
 
 SCALARS = {"f32": "f32", "f16": "f32", "bf16": "f32", "f64": "f64", "i32": "i32", "i64": "i64"}

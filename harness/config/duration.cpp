@@ -4,6 +4,7 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -36,7 +37,7 @@ std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) {
   if (!unit || !(number >= 0) || number * *unit > kMaxMilliseconds) {
     return std::nullopt;
   }
-  return std::chrono::milliseconds(static_cast<std::int64_t>(number * *unit + 0.5));
+  return std::chrono::milliseconds(std::llround(number * *unit));
 }
 
 std::chrono::milliseconds duration_option(const std::string& option, const std::string& text) {

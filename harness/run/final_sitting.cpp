@@ -15,7 +15,7 @@ using Say = std::function<void(const std::string&)>;
 
 FinalSitting::FinalSitting(store::RunStore& store, evaluators::Evaluations& evaluations,
                            const evaluators::DeviceReport& device, evaluators::Protocol protocol)
-    : store_(store), evaluations_(evaluations), device_(device), protocol_(std::move(protocol)) {
+    : store_(store), evaluations_(evaluations), device_(device), protocol_(protocol) {
   protocol_.seed.reset(); // a sitting with repeated inputs would not be trustworthy
 }
 

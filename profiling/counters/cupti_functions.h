@@ -45,8 +45,7 @@ namespace winnow::profiling::cupti {
   X(cuptiRangeProfilerStop)
 
 struct Functions {
-#define WINNOW_CUPTI_MEMBER(name)                                                                  \
-  decltype(&::name) name = nullptr; // NOLINT(bugprone-macro-parentheses)
+#define WINNOW_CUPTI_MEMBER(name) decltype(&::name) name = nullptr;
   WINNOW_CUPTI_FUNCTIONS(WINNOW_CUPTI_MEMBER)
 #undef WINNOW_CUPTI_MEMBER
   std::string path; ///< of the library

@@ -135,7 +135,7 @@ double Sitting::standard_error(std::size_t one, std::size_t other) const {
   for (const std::vector<double>& levels : halves_) {
     squares += std::pow(levels.at(other) - levels.at(one) - whole, 2);
   }
-  const auto kept = static_cast<double>(rounds_ / 2);
+  const auto kept = static_cast<double>(rounds_ / 2); // NOLINT(bugprone-integer-division): whole
   const double left_out = static_cast<double>(rounds_) - kept;
   return std::max(std::sqrt(kept / left_out * squares / static_cast<double>(halves_.size())),
                   kLeastError);

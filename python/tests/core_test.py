@@ -2,7 +2,8 @@
 import math
 import unittest
 
-from forms_fixture import FormTest, saying
+from fake_judge import saying
+from forms_fixture import FormTest
 
 from winnow_client import Client
 from winnow_forms._core import Fault, Judge, Refused, Stop, final_text, numbers, speedup

@@ -11,7 +11,8 @@ import threading
 import time
 import unittest
 
-from forms_fixture import FormTest, saying
+from fake_judge import saying
+from forms_fixture import FormTest
 from websocket_client import Client
 
 from winnow_forms import __main__ as command

@@ -7,9 +7,8 @@ import unittest
 import unittest.mock
 import urllib.parse
 
-from fake_judge import FakeJudge, saying  # noqa: F401
+from fake_judge import FakeJudge
 
-import winnow_client  # noqa: F401
 from winnow_forms import _core, _http
 
 

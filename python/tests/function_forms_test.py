@@ -11,7 +11,8 @@ import types
 import unittest
 import unittest.mock
 
-from forms_fixture import FormTest, saying
+from fake_judge import saying
+from forms_fixture import FormTest
 
 from winnow_forms import _core, areal, ms_swift, rllm, skyrl, tinker, trl, verifiers, verl
 from winnow_forms._core import Fault, Stop

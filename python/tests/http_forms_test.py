@@ -6,7 +6,8 @@ import threading
 import time
 import unittest
 
-from forms_fixture import FormTest, saying
+from fake_judge import saying
+from forms_fixture import FormTest
 
 from winnow_forms import _http, kernelgym, miles, openrlhf, slime
 from winnow_forms._core import Refused

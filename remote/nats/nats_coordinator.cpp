@@ -18,7 +18,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::int64_t kSecond = 1'000'000'000; // in nanoseconds
-constexpr std::int64_t kWeek = 7 * 86'400 * kSecond;
+constexpr std::int64_t kWeek = 604'800 * kSecond;
 constexpr std::int64_t kResultLease = 60 * kSecond;
 constexpr std::int64_t kDuplicateWindow = 3'600 * kSecond;
 constexpr std::int64_t kMostResultBytes = std::int64_t{8} << 30;

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kChunkBytes = 256 * 1024; ///< unpacked, about
+constexpr std::size_t kChunkBytes = 256UL * 1024; ///< unpacked, about
 
 /// The sets of shapes that may leave the machine in full.
 #define WINNOW_SHOWN_SETS "('tiny', 'search')"

@@ -415,6 +415,7 @@ TASKS_ANYWHERE inline double generate(const DrawnGenerator& spec, const RandomSt
   case GeneratorSpec::Kind::Sparse:
     return chosen(stream, index, spec.a) ? times(spec.b, normal(stream.words(index))) : 0;
   case GeneratorSpec::Kind::Ties: {
+    // NOLINTNEXTLINE(bugprone-integer-division): the middle is an integer
     const double middle = static_cast<double>(static_cast<Bits64>(spec.a) / 2U);
     return plus(times(plus(whole(stream.words(index), 0, spec.a), -middle), spec.b), spec.c);
   }

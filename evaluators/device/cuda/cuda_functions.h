@@ -65,8 +65,7 @@ namespace winnow::evaluators::cuda {
   X(cuTensorMapEncodeTiled)
 
 struct Functions {
-#define WINNOW_CUDA_MEMBER(name)                                                                   \
-  decltype(&::name) name = nullptr; // NOLINT(bugprone-macro-parentheses)
+#define WINNOW_CUDA_MEMBER(name) decltype(&::name) name = nullptr;
   WINNOW_CUDA_FUNCTIONS(WINNOW_CUDA_MEMBER)
 #undef WINNOW_CUDA_MEMBER
   // Found by its first name: drivers before 12.8 lack the _v2 function that newer headers name.

@@ -16,11 +16,11 @@ namespace {
 using hip::Functions;
 
 hip::Address pointer(GpuAddress address) {
-  return reinterpret_cast<hip::Address>(address); // NOLINT(performance-no-int-to-ptr)
+  return reinterpret_cast<hip::Address>(address);
 }
 
 template <class Handle> Handle handle_of(std::uintptr_t number) {
-  return reinterpret_cast<Handle>(number); // NOLINT(performance-no-int-to-ptr)
+  return reinterpret_cast<Handle>(number);
 }
 
 template <class Handle> std::uintptr_t number_of(Handle handle) {

@@ -13,7 +13,7 @@
 namespace winnow::evaluators {
 namespace {
 
-constexpr std::uint64_t kMaxStaticSharedBytes = 48 * 1024; // the limit of every CUDA device
+constexpr std::uint64_t kMaxStaticSharedBytes = 48UL * 1024; // the limit of every CUDA device
 constexpr std::uint64_t kPointerBytes = 8;
 
 const std::set<std::string, std::less<>>& runtime_entry_points() {

@@ -40,9 +40,8 @@ private:
     std::size_t at = shared;
     while (at > 0) {
       const Token& before = tokens_[at - 1];
-      if (before.kind == Kind::Identifier && before.text != "else" && before.text != "do") {
-        --at;
-      } else if (before.kind == Kind::Text && at >= 2 && is(at - 2, "extern")) {
+      if ((before.kind == Kind::Identifier && before.text != "else" && before.text != "do") ||
+          (before.kind == Kind::Text && at >= 2 && is(at - 2, "extern"))) {
         --at;
       } else if (before.text == ")") {
         const std::size_t open = find_open(at - 1);

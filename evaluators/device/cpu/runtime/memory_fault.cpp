@@ -150,6 +150,7 @@ std::optional<std::uintptr_t> operand_address(const ucontext_t& context) {
   address += has_base ? value(base + extension.base) : 0;
   std::int32_t displacement = 0;
   if (mode == 1) {
+    // NOLINTNEXTLINE(bugprone-signed-char-misuse): the byte has a sign
     displacement = static_cast<signed char>(*at);
   } else if (mode == 2 || !has_base) {
     std::memcpy(&displacement, at, sizeof(displacement));

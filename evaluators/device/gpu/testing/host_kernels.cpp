@@ -27,12 +27,12 @@ template <typename T> void atomicAdd(T* at, T value) {
   *at += value;
 }
 
-void __syncthreads() {} // NOLINT(bugprone-reserved-identifier)
+void __syncthreads() {}
 
 // CUDA's keywords:
-#define __shared__        // NOLINT(bugprone-reserved-identifier)
-#define __device__        // NOLINT(bugprone-reserved-identifier)
-#define __global__ static // NOLINT(bugprone-reserved-identifier)
+#define __shared__
+#define __device__
+#define __global__ static
 #include "evaluators/device/gpu/helpers.cu"
 // Needs the definitions of helpers.cu:
 #include "evaluators/device/gpu/compare.cu"
