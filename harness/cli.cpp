@@ -270,9 +270,6 @@ void describe(CLI::App& app, std::string& log_level, Action& chosen) {
   add_completion_scripts(app, chosen);
   add_words_for_options(app);
   add_reference(app, chosen);
-  for (CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
-    sub->footer(sub->get_footer() + exit_code_table());
-  }
 }
 
 } // namespace
