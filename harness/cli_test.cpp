@@ -6,6 +6,7 @@
 #include "harness/exit/exit_codes.h"
 #include "harness/report/terminal.h"
 #include "store/run_store.h"
+#include "store/test_store.h"
 #include "tasks/catalogue.h"
 #include "tasks/task/task.h"
 
@@ -504,6 +505,23 @@ TEST(Cli, ExportHasFormatsAndKernels) {
   EXPECT_THAT(run({"export"}).err, HasSubstr("FORMAT is required"));
   EXPECT_THAT(run({"export", "kernel"}).err, HasSubstr("ID is required"));
   EXPECT_EQ(run({"export", "kernel", "1", "dir", "--store", "none.db"}).code, 2);
+}
+
+TEST(Cli, AnExportedKernelThatIsNotCorrectSaysSo) {
+  store::testing::TestStore t;
+  t.add("axpy/0/0",
+        "/*@winnow\n{\"params\": {\"BLOCK\": [128], \"VEC\": [4]}, \"launches\": [{\"kernel\": "
+        "\"k\", \"grid\": [\"n\"], \"block\": [\"BLOCK\"], \"args\": [\"y\"]}]}\n@*/\n"
+        "__global__ void k(float* y) {}\n",
+        {store::testing::wrong_evaluation()});
+  const std::filesystem::path folder = t.directory.path() / "kernel";
+  const Output exported =
+      run({"export", "kernel", "1", folder.string(), "--store", t.path.string()});
+  EXPECT_EQ(exported.code, 0) << exported.err;
+  EXPECT_THAT(exported.err,
+              HasSubstr("warning: candidate 1 is not correct: wrong (gives wrong values)"));
+  EXPECT_THAT(read_file(folder / "kernel.cu", 1 << 20),
+              HasSubstr("// Verdict: the kernel is not correct"));
 }
 
 TEST(Cli, ATemplateIsAKernelFile) {
