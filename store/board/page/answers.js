@@ -2,7 +2,7 @@
 const summaryOf = b => board.summaries.find(s => ofBoard(s, b)), withoutFinal = b => summaryOf(b)?.final_at === null;
 const leftOutOf = first => board.not_ranked.filter(k => ['task', 'task_digest', 'device', 'device_name'].every(name => k[name] === first[name]));
 const command = text => h('code', {class: 'command', title: 'A click selects the command.'}, text);
-const spent = c => c ? `${count(c.calls)} calls, ${known(c.dollars) ? (c.calls_without_price ? 'at least ' : '') + dollars(c.dollars) : 'price unknown'}, ${digits(c.device_seconds, 1)} s of the device` : none;
+const spent = c => c ? `${counted(c.calls, 'call')}, ${known(c.dollars) ? (c.calls_without_price ? 'at least ' : '') + dollars(c.dollars) : 'price unknown'}, ${digits(c.device_seconds, 1)} s of the device` : none;
 /// Saves a text as a file.
 function download(name, type, text) {
   const anchor = document.createElement('a');

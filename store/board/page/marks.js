@@ -56,7 +56,7 @@ function fitted(text, room) {
   return shown.length > letters ? shown.slice(0, letters - 1) + '\u2026' : shown;
 }
 /// Rows {label, short, low, mid, high, color, href, tip} as whiskers below each other. lines: {at, text}. share: of values from 0 to 1, not of speedups.
-function whiskers(main, label, rows, {lines = [], title = `speedup against ${everyVersus}`, href = r => r.href, whole = false, share = false} = {}) {
+function whiskers(main, label, rows, {lines = [], title = `speedup against ${lines.find(l => l.at === 1)?.text ?? everyVersus}`, href = r => r.href, whole = false, share = false} = {}) {
   if (!rows.length) return null;
   const width = roomFor(main), narrow = isNarrow(width), left = narrow ? 124 : Math.min(310, Math.max(170, width * 0.27)), right = narrow ? 62 : 170, step = 20, marks = lines.filter(l => known(l.at) && l.at > 0);
   const top = 12 + 15 * marks.length, bottom = top + step * rows.length;
@@ -102,7 +102,7 @@ function strip(main, label, series) {
       svg.append('line').attr('x1', left).attr('x2', width - 16).attr('y1', y(median(s.values))).attr('y2', y(median(s.values))).attr('stroke', tint(s.name)).attr('stroke-opacity', .6);
     });
   });
-  if (frame) frame.append(legend(all.map(s => [`${s.name}: median ${time(median(s.values))} of ${s.values.length} samples` + (shown.includes(s) ? '' : ', above the chart'), shown.includes(s) ? tint(s.name) : 'none'])));
+  if (frame) frame.append(legend(all.map(s => [`${s.name}: median ${time(median(s.values))} of ${counted(s.values.length, 'sample')}` + (shown.includes(s) ? '' : ', above the chart'), shown.includes(s) ? tint(s.name) : 'none'])));
   return frame;
 }
 const legend = entries => h('div', {class: 'legend'}, entries.map(([text, color]) => h('span', {}, swatch(color), text)));

@@ -34,7 +34,7 @@ pages.models = {
       {name: 'calls', num: true, value: r => r.calls}, {name: 'tokens', num: true, value: r => r.prompt_tokens + r.completion_tokens || (known(r.dollars) ? 0 : 'unknown')}, {name: 'cost', num: true, cell: r => dollars(r.dollars)}, {name: 'device s', num: true, cell: r => r.device_seconds.toFixed(1)}], {id: 'suite-rows'}));
     main.append(note(`Means over ${problems} problems${flagged ? `; ${flagged} with a flag left out` : ''}: the best reply for each problem, speedups against ${against}. Speedups are those when judged. In brackets: the 95 % interval of a bootstrap over the problems, which says how the mean may differ at other problems. Rank: 1 + the number of rows that are surely better (p < 0.05); = is a tie. pass@k and proficiency need independent replies (best-of-n).`));
     for (const text of notes) main.append(note(text[0].toUpperCase() + text.slice(1) + '.', 'warn'));
-    const marks = (name, text) => rows.filter(r => known(r[name].value)).map(r => ({label: r.label, low: r[name].low, mid: r[name].value, high: r[name].high, tip: `${r.run}: ${mean(r[name], text)}, rank ${rank(r[name])}`}));
+    const marks = (name, text) => rows.filter(r => known(r[name].value)).map(r => ({label: `${r.run}: ${r.label}`, low: r[name].low, mid: r[name].value, high: r[name].high, tip: `${r.run}: ${mean(r[name], text)}, rank ${rank(r[name])}`}));
     for (const [name, title] of [['correct', 'share of the problems with a correct kernel'], ['pass_at_1', 'pass@1']]) whiskers(main, title + ', by run', marks(name, digits), {title, share: true, href: () => null});
     whiskers(main, 'Geometric mean of the speedups, by run', marks('speedup', speed), {title: `speedup against ${against}`, href: () => null});
   },
