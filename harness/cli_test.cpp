@@ -358,6 +358,10 @@ TEST(Cli, ANumberBelowZeroIsNamed) {
   const Output output = run({"leaderboard", "--top", "-1"});
   EXPECT_EQ(output.code, 2);
   EXPECT_THAT(output.err, HasSubstr("--top: expected a number of at least 0, not -1"));
+  EXPECT_THAT(run({"lab", "compare", "--dollars", "0"}).err,
+              HasSubstr("--dollars: expected a number above 0, not 0"));
+  EXPECT_THAT(run({"bench", "smoke", "--model", "openai/m", "--calls", "0"}).err,
+              HasSubstr("--calls 0: expected a whole number from 1 to"));
 }
 
 TEST(Cli, HelpIsAsWideAsTheTerminal) {
@@ -398,6 +402,8 @@ TEST(Cli, MisuseIsExplainedWithTheNearestMatch) {
       {{"leaderboard", "--format", "csv", "--json"}, "excludes"},
       {{}, "subcommand is required"},
       {{"export"}, "FORMAT is required"},
+      {{"export", "tarining"}, "unknown format 'tarining'; did you mean 'training'?"},
+      {{"export", "xml"}, "md, recording, kernel, "},
       {{"eval", "--seed", "x", "axpy", "f.cu"}, "--seed"},
       {{"eval", "--seed", "0", "axpy", "f.cu"}, "--seed: Value 0 not in range 1 to"},
       {{"--log-level", "loud", "doctor"}, "--log-level"},
