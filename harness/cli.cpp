@@ -270,20 +270,25 @@ void describe(CLI::App& app, std::string& log_level, Action& chosen) {
   add_completion_scripts(app, chosen);
   add_words_for_options(app);
   add_reference(app, chosen);
-  for (CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
-    sub->footer(sub->get_footer() + exit_code_table());
-  }
+}
+
+CLI::Validator number_check(bool (*is_good)(double), const char* what) {
+  return {[is_good, what](std::string& text) {
+            double value = 0;
+            const bool good = CLI::detail::lexical_cast(text, value) && is_good(value);
+            return good ? std::string() : fmt::format("expected a number {}, not {}", what, text);
+          },
+          ""};
 }
 
 } // namespace
 
 CLI::Validator at_least_zero() {
-  return {[](std::string& text) {
-            double value = 0;
-            const bool good = CLI::detail::lexical_cast(text, value) && value >= 0;
-            return good ? std::string() : "expected a number of at least 0, not " + text;
-          },
-          ""};
+  return number_check([](double value) { return value >= 0; }, "of at least 0");
+}
+
+CLI::Validator above_zero() {
+  return number_check([](double value) { return value > 0; }, "above 0");
 }
 
 int run_cli(const std::vector<std::string>& arguments) {

@@ -6,9 +6,11 @@
 #include "harness/exit/exit_codes.h"
 #include "harness/report/terminal.h"
 #include "store/run_store.h"
+#include "store/test_store.h"
 #include "tasks/catalogue.h"
 #include "tasks/task/task.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -24,6 +26,7 @@ namespace winnow::harness {
 namespace {
 
 using testing::HasSubstr;
+using testing::StartsWith;
 
 struct Output {
   int code = -1;
@@ -56,7 +59,10 @@ TEST(Cli, EveryCommandHasHelpWithExitCodes) {
        {"doctor", "tasks", "eval", "run", "resume", "leaderboard", "export"}) {
     const Output help = run({command, "--help"});
     EXPECT_EQ(help.code, 0) << command;
-    EXPECT_THAT(help.out, HasSubstr("Exit codes")) << command;
+    const std::string last =
+        help.out.substr(std::min(help.out.find("Exit codes"), help.out.size()));
+    EXPECT_THAT(last, StartsWith("Exit codes")) << command;
+    EXPECT_EQ(last.find("Exit codes", 1), std::string::npos) << command << " has them twice";
   }
 }
 
@@ -352,6 +358,10 @@ TEST(Cli, ANumberBelowZeroIsNamed) {
   const Output output = run({"leaderboard", "--top", "-1"});
   EXPECT_EQ(output.code, 2);
   EXPECT_THAT(output.err, HasSubstr("--top: expected a number of at least 0, not -1"));
+  EXPECT_THAT(run({"lab", "compare", "--dollars", "0"}).err,
+              HasSubstr("--dollars: expected a number above 0, not 0"));
+  EXPECT_THAT(run({"bench", "smoke", "--model", "openai/m", "--calls", "0"}).err,
+              HasSubstr("--calls 0: expected a whole number from 1 to"));
 }
 
 TEST(Cli, HelpIsAsWideAsTheTerminal) {
@@ -392,6 +402,8 @@ TEST(Cli, MisuseIsExplainedWithTheNearestMatch) {
       {{"leaderboard", "--format", "csv", "--json"}, "excludes"},
       {{}, "subcommand is required"},
       {{"export"}, "FORMAT is required"},
+      {{"export", "tarining"}, "unknown format 'tarining'; did you mean 'training'?"},
+      {{"export", "xml"}, "md, recording, kernel, "},
       {{"eval", "--seed", "x", "axpy", "f.cu"}, "--seed"},
       {{"eval", "--seed", "0", "axpy", "f.cu"}, "--seed: Value 0 not in range 1 to"},
       {{"--log-level", "loud", "doctor"}, "--log-level"},
@@ -499,6 +511,23 @@ TEST(Cli, ExportHasFormatsAndKernels) {
   EXPECT_THAT(run({"export"}).err, HasSubstr("FORMAT is required"));
   EXPECT_THAT(run({"export", "kernel"}).err, HasSubstr("ID is required"));
   EXPECT_EQ(run({"export", "kernel", "1", "dir", "--store", "none.db"}).code, 2);
+}
+
+TEST(Cli, AnExportedKernelThatIsNotCorrectSaysSo) {
+  store::testing::TestStore t;
+  t.add("axpy/0/0",
+        "/*@winnow\n{\"params\": {\"BLOCK\": [128], \"VEC\": [4]}, \"launches\": [{\"kernel\": "
+        "\"k\", \"grid\": [\"n\"], \"block\": [\"BLOCK\"], \"args\": [\"y\"]}]}\n@*/\n"
+        "__global__ void k(float* y) {}\n",
+        {store::testing::wrong_evaluation()});
+  const std::filesystem::path folder = t.directory.path() / "kernel";
+  const Output exported =
+      run({"export", "kernel", "1", folder.string(), "--store", t.path.string()});
+  EXPECT_EQ(exported.code, 0) << exported.err;
+  EXPECT_THAT(exported.err,
+              HasSubstr("warning: candidate 1 is not correct: wrong (gives wrong values)"));
+  EXPECT_THAT(read_file(folder / "kernel.cu", 1 << 20),
+              HasSubstr("// Verdict: the kernel is not correct"));
 }
 
 TEST(Cli, ATemplateIsAKernelFile) {

@@ -92,6 +92,9 @@ The store for commands without --store.
 .B WINNOW_CATALOGUE
 A folder of tasks. Winnow uses it instead of its own catalogue.
 .TP
+.B WINNOW_PYTHON
+The Python with PyTorch, by name or path.
+.TP
 .B CUDA_HOME
 The folder of the CUDA toolkit, if the toolkit is not in a usual place.
 .SH FILES

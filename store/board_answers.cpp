@@ -41,9 +41,15 @@ std::string ship_answer(const BoardSummary& board) {
   }
   const std::string parameters =
       tasks::parameters_text(json::parse(leader.parameters).get<tasks::ParameterChoice>());
+  const tasks::Bounds& bounds = leader.speedup_bounds;
+  const bool is_slower = bounds.known() && bounds.high < 1 && !board.is_tied_with_baseline;
   return fmt::format("candidate {} by {}{}{}", leader.candidate_id, leader.author,
                      parameters.empty() ? "" : ", " + parameters,
-                     leader.speedup < 1 ? "; but it is slower than " + leader.speedup_versus : "");
+                     leader.speedup >= 1
+                         ? ""
+                         : fmt::format("; but it is {} {}",
+                                       is_slower ? "slower than" : "not shown to be faster than",
+                                       leader.speedup_versus));
 }
 
 std::string tied_text(const BoardSummary& board, const char* because) {
@@ -117,8 +123,11 @@ std::string against_answer(const BoardSummary& board) {
   const std::string race = board.final_at.empty() ? "no race" : "no race of the final";
   const std::string tie =
       board.is_tied_with_baseline ? ", but " + race + " tells it from the baseline" : "";
-  return times_as_fast(leader.speedup, leader.speedup_versus, leader.speedup_bounds) + tie + "; " +
-         other;
+  const std::string baseline =
+      leader.origin == "baseline"
+          ? "the leader is " + leader.speedup_versus + " itself"
+          : times_as_fast(leader.speedup, leader.speedup_versus, leader.speedup_bounds) + tie;
+  return baseline + "; " + other;
 }
 
 std::string limit_answer(const BoardSummary& board) {

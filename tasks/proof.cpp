@@ -49,7 +49,7 @@ std::string unproven_note(const ProofSubject& task, std::string_view device_kind
   const std::string device = shell_word(std::string(device_kind)); // of a store of somebody else
   return fmt::format(
       "the task {} is not proven on {}{}: run `winnow tasks selftest {} --device {}`", task.name,
-      device, outcome == kFailed ? ", its selftest failed" : "", task.word, device);
+      device, outcome == kFailed ? ", its last selftest did not prove it" : "", task.word, device);
 }
 
 std::string unproven_warning(const std::vector<Task>& tasks, std::string_view device_kind) {

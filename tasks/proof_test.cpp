@@ -35,9 +35,9 @@ TEST_F(Proofs, TheDeviceOfAStoreIsOneWordOfTheCommand) {
 TEST_F(Proofs, ATaskOfTheCatalogueIsNamedOnlyAfterItsSelftestHasFailed) {
   EXPECT_EQ(unproven_note(listed_, "cpu"), "");
   keep_proof("d2", "cpu", false);
-  EXPECT_EQ(unproven_note(listed_, "cpu"),
-            "the task axpy is not proven on cpu, its selftest failed: run `winnow tasks selftest "
-            "axpy --device cpu`");
+  EXPECT_EQ(unproven_note(listed_, "cpu"), "the task axpy is not proven on cpu, its last selftest "
+                                           "did not prove it: run `winnow tasks selftest "
+                                           "axpy --device cpu`");
   keep_proof("d2", "cpu", true);
   EXPECT_EQ(unproven_note(listed_, "cpu"), "");
 }

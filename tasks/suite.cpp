@@ -44,8 +44,12 @@ std::optional<fs::path> suite_file(const std::string& name) {
 
 [[noreturn]] void fail_unknown(const fs::path& catalogue, const std::string& name) {
   std::vector<std::string> known;
+  std::string one_task;
   for (const CatalogueEntry& entry : list_tasks(catalogue)) {
     known.push_back(entry.category);
+    if (entry.name == name) {
+      one_task = "; it is a task: `winnow run --task " + name + "`";
+    }
   }
   known.erase(std::unique(known.begin(), known.end()), known.end());
   if (const auto folder = find_shipped("configs/suites")) {
@@ -54,8 +58,8 @@ std::optional<fs::path> suite_file(const std::string& name) {
     }
   }
   throw UsageError(
-      fmt::format("no suite '{}': neither a folder, nor a category of '{}', nor a suite file{}",
-                  to_valid_utf8(name), catalogue.string(), suggestion(name, known)),
+      fmt::format("no suite '{}': neither a folder, nor a category of '{}', nor a suite file{}{}",
+                  to_valid_utf8(name), catalogue.string(), suggestion(name, known), one_task),
       "name a folder of tasks, such as `winnow tasks import` writes, or one of " +
           join(known, ", "));
 }

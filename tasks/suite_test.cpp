@@ -102,6 +102,7 @@ TEST(Suite, TellsScaledFromFlagged) {
 TEST(Suite, RefusesWhatIsNone) {
   const TemporaryDirectory folder("suite-test");
   EXPECT_THAT(suite_error("reductoin"), HasSubstr("did you mean 'reduction'"));
+  EXPECT_THAT(suite_error("axpy"), HasSubstr("; it is a task: `winnow run --task axpy`"));
   EXPECT_THAT(suite_error(folder.path().string()), HasSubstr("no tasks in the folder"));
   for (const char* level : {"level1", "level2"}) {
     fs::create_directories(folder.path() / level);

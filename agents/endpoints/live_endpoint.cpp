@@ -148,7 +148,8 @@ LiveEndpoint::LiveEndpoint(const EndpointConfig& config, std::shared_ptr<HttpCli
   base_url_ = base_url_of(config);
   const UrlParts parts = *parse_url(base_url_);
   if (config.model.empty()) {
-    throw UsageError("the endpoint has no model", "set model in [endpoint]");
+    throw UsageError("the endpoint has no model",
+                     "name one with --model PROVIDER/MODEL, or set endpoint.model");
   }
   shown_url_ = parse_url(format_.url(base_url_, config.model, config.stream))->shown;
   key_ = key_of(config, parts.host);

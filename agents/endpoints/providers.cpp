@@ -48,8 +48,8 @@ const Provider& known_provider(const std::string& name) {
     names.push_back(one.name);
   }
   throw UsageError(fmt::format("unknown provider '{}'{}", name, suggestion(name, names)),
-                   fmt::format("expected one of {}; for any other server set endpoint.kind, "
-                               "endpoint.base_url and endpoint.model",
+                   fmt::format("write PROVIDER/MODEL, with one of {}; for any other server set "
+                               "endpoint.kind, endpoint.base_url and endpoint.model",
                                join(names, ", ")));
 }
 

@@ -40,8 +40,8 @@ std::vector<fs::path> targets_of(fs::path link) {
 
 const std::string_view kInstallTorch = "install PyTorch with `pip install torch` "
                                        "(https://pytorch.org/get-started/locally has the command "
-                                       "for each GPU), or name a Python that has PyTorch with "
-                                       "--python or in WINNOW_PYTHON";
+                                       "for each GPU), or name a Python that has PyTorch in "
+                                       "WINNOW_PYTHON";
 
 fs::path find_python(const std::string& name, std::string_view named_by) {
   if (name.find('/') != std::string::npos) {
@@ -84,7 +84,7 @@ Python ask_python(const fs::path& python) {
   if (!answer.is_array() || answer.empty() || !answer[0].is_string()) {
     throw Error(fs::path(python).string() + " does not say from where it imports: " +
                     truncate_text(to_valid_utf8(trim(child.err + child.error)), 300),
-                "name another Python with --python or in WINNOW_PYTHON");
+                "name another Python in WINNOW_PYTHON");
   }
   Python found{answer[0].get<std::string>(), {}};
   std::vector<fs::path>& folders = found.folders;

@@ -104,7 +104,7 @@ void TorchProcess::start() {
     child_.reset();
     throw Error("the first line of the Python process is not as expected: " +
                     truncate_text(*line, 200),
-                "name another Python with --python");
+                "name another Python in WINNOW_PYTHON");
   }
   version_ = hello.value("torch", "");
   no_compile_ = hello.value("no_compile", "");

@@ -29,7 +29,7 @@ struct BenchCommand {
   std::string suite;
   std::vector<std::string> models;     ///< one run each; empty: that of the config
   std::vector<std::string> strategies; ///< one run of each model each; empty: that of the config
-  std::int64_t calls = 0;              ///< 0: as configured
+  std::optional<std::int64_t> calls;   ///< nullopt: as configured
   bool resume = false;
   bool problems = false;
   bool compiled = false;
@@ -46,8 +46,8 @@ std::vector<ConfigOverride> bench_keys(const BenchCommand& command, const Suite&
     folders.push_back(one.task.folder.string());
   }
   std::vector<ConfigOverride> keys{{"run.tasks", folders.dump(), "SUITE"}};
-  if (command.calls > 0) {
-    keys.push_back({"run.proposals", std::to_string(command.calls), "--calls"});
+  if (command.calls) {
+    keys.push_back({"run.proposals", std::to_string(*command.calls), "--calls"});
   }
   return keys;
 }
@@ -212,8 +212,7 @@ void add_bench(CLI::App& app, Action& chosen) {
       ->capture_default_str();
   sub->add_option("--store", command->options.store, "SQLite file for the results [run.store]");
   sub->add_option("--calls", command->calls,
-                  "model calls for each task (default: run.proposals of the config)")
-      ->check(CLI::PositiveNumber);
+                  "model calls for each task (default: run.proposals of the config)");
   sub->add_flag("--compiled", command->compiled,
                 "first time the tasks' PyTorch modules with torch.compile, for scores against it");
   sub->add_flag("--resume", command->resume,

@@ -14,6 +14,7 @@ namespace winnow::harness {
 
 /// Checks that the value of an option is a number of at least 0.
 CLI::Validator at_least_zero();
+CLI::Validator above_zero();
 
 /// The chosen subcommand. Runs after the whole command line has been parsed.
 using Action = std::function<ExitCode()>;

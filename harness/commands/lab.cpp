@@ -221,10 +221,10 @@ void add_comparison_options(CLI::App& sub, ComparisonCommand& command) {
       ->capture_default_str();
   sub.add_option("--dollars", plan.budget.dollars,
                  "budget in dollars for each task (default: the mean price of --calls calls)")
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero());
   sub.add_option("--device-seconds", plan.budget.device_seconds,
                  "budget of the device for each task (default: the evaluations of --calls calls)")
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero());
   sub.add_option("--chains", plan.settings.lineages,
                  "one-plus-one: the calls are divided among this many chains, as by run.chains")
       ->check(CLI::Range(1, 1000))

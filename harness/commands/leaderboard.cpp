@@ -76,7 +76,7 @@ void add_leaderboard(CLI::App& app, Action& chosen) {
       "Correct kernels, ranked by speedup over their task's baseline.cu (on a CPU: baseline.cpu.cu "
       "if it has one), or over PyTorch eager where a task has none (geometric mean over shapes); "
       "kernels that no race of the final tells apart share a rank (=2)");
-  sub->footer(kRankRule);
+  sub->footer(kRankRule + sub->get_footer());
   sub->add_option("--store", command->store, kStoreHelp);
   sub->add_option("--task", command->query.task, "only this task, by name or folder (default: all)")
       ->transform(name_in_stores);

@@ -3,6 +3,7 @@
 #include "base/random_bits.h"
 #include "evaluators/host/device_host.h"
 #include "evaluators/host/devices.h"
+#include "evaluators/torch/python.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
 #include "harness/config/duration.h"
@@ -96,6 +97,7 @@ ExitCode selftest(SelftestCommand command) {
 
 void add_options(CLI::App& sub, SelftestCommand& command) {
   command.proof.selftest.evaluation.device = "cpu";
+  command.proof.agreement.python = evaluators::default_python();
   CLI::Option* names =
       sub.add_option("TASK", command.names,
                      "name, category/name or folder of each task; default: the whole catalogue");

@@ -99,6 +99,8 @@ TEST(Config, SaysWhereAndWhatIsWrong) {
       {"[run]\nproposal = 3\n", "dir/my.toml:2:1: unknown key 'proposal' in [run]; did you mean "
                                 "'proposals'?"},
       {"[limit]\ncalls = 3\n", "dir/my.toml:1:2: unknown section [limit]; did you mean 'limits'?"},
+      {"tasks = [\"axpy\"]\n",
+       "1:1: the key 'tasks' stands in no section; did you mean 'run.tasks'?"},
       {"[run]\nproposals = \"6\"\n", "dir/my.toml:2:13: run.proposals: expected a whole number"},
       {"[run]\nproposals = 1.5\n", "expected a whole number from 1 to 100000"},
       {"[run]\nproposals = 0\n", "expected a whole number from 1 to 100000"},

@@ -21,6 +21,14 @@ constexpr const char* kKeysBelongElsewhere =
     "a config must not hold a key; put the key into an environment variable and set "
     "endpoint.api_key_env to the name of the variable";
 
+std::vector<std::string> full_key_names() {
+  std::vector<std::string> names;
+  for (const ConfigKey& key : config_keys()) {
+    names.push_back(key.section + "." + key.name);
+  }
+  return names;
+}
+
 /// Walks through a parsed file, applies its keys and collects every mistake.
 class Reader {
 public:
@@ -33,7 +41,10 @@ public:
       if (section == "models") {
         read_models(value);
       } else if (std::find(sections.begin(), sections.end(), section) == sections.end()) {
-        mistake(at, "unknown section [" + section + "]" + suggestion(section, sections));
+        mistake(at, is_section(value)
+                        ? "unknown section [" + section + "]" + suggestion(section, sections)
+                        : "the key '" + section + "' stands in no section" +
+                              suggestion(section, full_key_names()));
       } else if (value.is_table()) {
         read_section(section, value);
       } else {
@@ -46,6 +57,12 @@ public:
   }
 
 private:
+  /// [name] or [[name]].
+  static bool is_section(const TomlReader& value) {
+    const std::vector<TomlReader> items = value.items();
+    return value.is_table() || (!items.empty() && items.front().is_table());
+  }
+
   void read_section(const std::string& section, const TomlReader& table) {
     for (const auto& [name, at, value] : table.members()) {
       const ConfigKey* key = find_config_key(section, name);
@@ -149,13 +166,9 @@ void apply_override(RunConfig& config, const ConfigOverride& item) {
   const std::string name = dot == std::string::npos ? "" : item.key.substr(dot + 1);
   const ConfigKey* key = find_config_key(section, name);
   if (key == nullptr) {
-    std::vector<std::string> known;
-    for (const ConfigKey& candidate : config_keys()) {
-      known.push_back(candidate.section + "." + candidate.name);
-    }
-    throw UsageError(agents::names_secret(name)
-                         ? item.key + ": " + kKeysBelongElsewhere
-                         : "unknown key '" + item.key + "'" + suggestion(item.key, known));
+    throw UsageError(agents::names_secret(name) ? item.key + ": " + kKeysBelongElsewhere
+                                                : "unknown key '" + item.key + "'" +
+                                                      suggestion(item.key, full_key_names()));
   }
   try {
     key->set(config, item.is_text ? json(item.value) : override_value(item.value), {});

@@ -280,7 +280,24 @@ TEST(BoardFacts, ABaselineIsNothingToShip) {
   const BoardSummary board = t.facts().summaries.at(0);
   EXPECT_THAT(answer(board, "ship"), HasSubstr("no kernel"));
   EXPECT_EQ(answer(board, "take it"), "none");
+  EXPECT_EQ(answer(board, "against"),
+            "the leader is baseline.cu itself; no library or framework is timed here");
   EXPECT_FALSE(board.cost);
+}
+
+TEST(BoardFacts, ALeaderIsSlowerOnlyWhereItsIntervalSaysSo) {
+  FactsStore t;
+  tasks::Evaluation slow = correct_evaluation(0.9);
+  slow.speedup_bounds = {0.8, 1.1};
+  t.add("a", "1", {slow});
+  BoardSummary board = t.facts().summaries.at(0);
+  EXPECT_THAT(answer(board, "ship"), HasSubstr("; but it is not shown to be faster than"));
+  board.leader.speedup_bounds = {};
+  EXPECT_THAT(answer(board, "ship"), HasSubstr("; but it is not shown to be faster than"));
+  board.leader.speedup_bounds = {0.8, 0.95};
+  EXPECT_THAT(answer(board, "ship"), HasSubstr("; but it is slower than baseline.cu"));
+  board.is_tied_with_baseline = true;
+  EXPECT_THAT(answer(board, "ship"), HasSubstr("; but it is not shown to be faster than"));
 }
 
 } // namespace

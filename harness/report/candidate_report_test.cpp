@@ -126,6 +126,11 @@ TEST(DiffReport, ComparesTwoCandidates) {
   EXPECT_THAT(diff_text(document, "winnow race axpy @43 @44"),
               HasSubstr("`winnow race axpy @43 @44`"));
   EXPECT_THAT(document.dump(), Not(HasSubstr("123457")));
+  other.state.best->verdict = tasks::Verdict::Wrong;
+  EXPECT_THAT(diff_text(diff_json(candidate_json(sample_record(), {}), candidate_json(other, {})),
+                        "winnow race axpy @43 @44"),
+              Not(HasSubstr("winnow race")))
+      << "a wrong kernel cannot race";
 }
 
 TEST(DiffReport, WarnsOfTimesFromTwoGpus) {

@@ -207,6 +207,10 @@ bool are_on_two_gpus(const json& document) {
          value_at(document, "a/device_name") == value_at(document, "b/device_name");
 }
 
+bool is_correct(const json& side) {
+  return side.at("verdict") == to_string(tasks::Verdict::Correct);
+}
+
 std::string times_section(const json& document, const std::string& race) {
   const auto time = [](const json& value) { return time_text(number_at(value, "")); };
   const auto speedup = [](const json& value) { return ratio_text(number_at(value, "")); };
@@ -221,9 +225,12 @@ std::string times_section(const json& document, const std::string& race) {
                                      {{"95 %", true}, "", interval("a_speedup")},
                                      {{"B speedup", true}, "b_speedup", speedup},
                                      {{"95 %", true}, "", interval("b_speedup")}});
+  if (table.empty() || !(is_correct(document.at("a")) && is_correct(document.at("b")))) {
+    return table; // a race takes correct kernels only
+  }
   const std::string note =
       (are_on_two_gpus(document) ? kGpusNote : "") + fmt::format(fmt::runtime(kTimesNote), race);
-  return table.empty() ? table : table + wrap_line(note, table_columns(), 0) + "\n";
+  return table + wrap_line(note, table_columns(), 0) + "\n";
 }
 
 std::string source_section(const json& document) {

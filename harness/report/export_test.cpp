@@ -389,7 +389,8 @@ TEST(Leaderboard, ABoardOfATaskThatIsNotProvenSaysSoEverywhereInTheSameWords) {
   tasks::keep_proof(task.digest, "cpu", true);
   EXPECT_THAT(text(Format::Table), ::testing::Not(HasSubstr("not proven")));
   tasks::keep_proof(task.digest, "cpu", false);
-  EXPECT_THAT(text(Format::Table), HasSubstr("not proven on cpu, its selftest failed: run "));
+  EXPECT_THAT(text(Format::Table),
+              HasSubstr("not proven on cpu, its last selftest did not prove it: run "));
   unsetenv("XDG_STATE_HOME");
 }
 

@@ -191,6 +191,13 @@ TEST_F(SuiteScores, TokensThatNobodyCountedAreNotZero) {
   EXPECT_EQ(folder("all").at("prompt_tokens"), 100) << "a lower bound";
 }
 
+TEST_F(SuiteScores, ARunThatHasJudgedNothingNamesNoDevice) {
+  for (SuiteCall& call : run_.calls) {
+    call.device_name.clear();
+  }
+  EXPECT_THAT(suite_text(document(), false), HasSubstr("run bench (m), best-of-n and "));
+}
+
 TEST_F(SuiteScores, SaysAgainstWhatAndWhatIsMissing) {
   run_.calls[2].speedup_versus_compiled = 0.5;
   const std::string text = suite_text(document(), true);

@@ -162,10 +162,11 @@ std::string notes_text(const json& run) {
 
 std::string run_text(const json& run, bool problems) {
   std::string text = fmt::format(
-      "run {} ({}{}) on {}, {} and {} a problem\n", run.at("run").get<std::string>(),
+      "run {} ({}{}){}{}, {} and {} a problem\n", run.at("run").get<std::string>(),
       join(run.at("models"), ", "),
       run.at("distinction") == "" ? "" : "; " + run.at("distinction").get<std::string>(),
-      join(run.at("device_names"), ", "), run.at("strategy").get<std::string>(),
+      run.at("device_names").empty() ? "" : " on ", join(run.at("device_names"), ", "),
+      run.at("strategy").get<std::string>(),
       counted(run.at("calls_per_problem").get<int>(), "call"));
   text += to_aligned_text(score_table(run), kIndent) + notes_text(run);
   const TextTable compiled = compiled_table(run);

@@ -171,6 +171,13 @@ std::vector<TrainingPair> select_pairs(const std::vector<TrainingFacts>& facts,
       add_pairs(facts, faster->second, slower->second, race, pairs);
     }
   }
+  std::set<std::size_t> paired;
+  for (const TrainingPair& pair : pairs) {
+    paired.insert({pair.chosen, pair.rejected});
+  }
+  Indices replies = all_of(facts);
+  keep_if(replies, left_out, "has no decided race with another reply to its prompt",
+          [&](std::size_t i) { return paired.count(i) > 0; });
   std::stable_sort(pairs.begin(), pairs.end(), [&](const TrainingPair& a, const TrainingPair& b) {
     return races[a.race].ratio_low > races[b.race].ratio_low;
   });

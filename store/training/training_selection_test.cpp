@@ -100,6 +100,8 @@ TEST(Preferences, AreRepliesToOnePromptWhoseRaceIsDecided) {
   ASSERT_EQ(pairs.size(), 1U) << "the third has another prompt, the fourth is wrong";
   EXPECT_EQ(facts[pairs[0].chosen].candidate, 2);
   EXPECT_EQ(facts[pairs[0].rejected].candidate, 1);
+  EXPECT_THAT(left_out,
+              ElementsAre(Pair("has no decided race with another reply to its prompt", 2)));
 }
 
 TEST(Rewards, BlameNoReplyForTheMachine) {

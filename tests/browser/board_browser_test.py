@@ -145,6 +145,8 @@ class BoardTest(unittest.TestCase):
             self.assertIn(answer["answer"], shown_answer)
         self.assertIn(f"winnow export kernel {summary['leader']} axpy-{summary['leader']} --store {self.store}", self.text(".answers"))
         self.assertNotIn("no final", self.text())
+        self.assertIn("speedup against baseline.cu", self.text("#main svg"))
+        self.assertNotIn("baseline.cpu.cu", self.text("#main svg"), "the baseline of another board")
 
     def test_a_board_without_a_final_says_so(self):
         page, store = self.copy_of_the_store("open", "DELETE FROM sitting_rows; DELETE FROM sittings;")

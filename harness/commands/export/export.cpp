@@ -15,10 +15,12 @@
 #include "store/board/board.h"
 #include "tasks/task/task.h"
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace winnow::harness {
@@ -99,6 +101,21 @@ ExitCode run_export(const ExportCommand& command) {
   return ExitCode::Done;
 }
 
+/// A word that is no format may be meant as a subcommand.
+CLI::Validator format_check(const CLI::App& sub) {
+  const std::vector<std::string> formats{"html", "csv", "json", "md", "recording"};
+  return {[&sub, formats](std::string& word) {
+            std::vector<std::string> known = formats;
+            for (const CLI::App* one : sub.get_subcommands(nullptr)) {
+              known.push_back(one->get_name());
+            }
+            const bool is_format = std::find(formats.begin(), formats.end(), word) != formats.end();
+            return is_format ? std::string()
+                             : fmt::format("unknown format '{}'{}", word, suggestion(word, known));
+          },
+          "{" + join(formats, ",") + "}"};
+}
+
 } // namespace
 
 void add_export(CLI::App& app, Action& chosen) {
@@ -110,7 +127,7 @@ void add_export(CLI::App& app, Action& chosen) {
          "FORMAT", command->format,
          "html: a page for a browser, which needs no network; csv, json or md; recording: the "
          "model's replies as JSON lines for the replay endpoint")
-      ->check(CLI::IsMember({"html", "csv", "json", "md", "recording"}));
+      ->check(format_check(*sub));
   sub->add_option("--store", command->store, kStoreHelp);
   sub->add_option("--output", command->output, "file to write (default: stdout)");
   sub->add_option("--run", command->query.run, "only this run, by name or number (default: all)");

@@ -65,10 +65,24 @@ std::string title_of(const store::CandidateRecord& record) {
                      row.digest.substr(0, 8));
 }
 
-/// The speedup that the board shows, and whether the task is proven.
-std::vector<std::string> measured_lines(const store::CandidateRecord& record) {
+/// Why nobody should use the kernel; empty: it is correct.
+std::string fault_of(const store::CandidateRecord& record) {
   const auto& best = record.state.best;
-  if (!best || best->speedup <= 0) {
+  if (best && best->verdict == tasks::Verdict::Correct) {
+    return {};
+  }
+  return best ? fmt::format("is not correct: {} ({})", to_string(best->verdict),
+                            describe(best->verdict))
+              : "has no verdict";
+}
+
+/// The speedup that the board shows, and whether the task is proven; or the kernel's fault.
+std::vector<std::string> measured_lines(const store::CandidateRecord& record) {
+  if (const std::string fault = fault_of(record); !fault.empty()) {
+    return {"Verdict: the kernel " + fault + "."};
+  }
+  const auto& best = record.state.best;
+  if (best->speedup <= 0) {
     return {"Speedup: not measured."};
   }
   const double speedup = record.final ? record.final->speedup : best->speedup;
@@ -127,6 +141,9 @@ ExportedCandidate exported_candidate(const ExportOptions& options) {
   const store::CandidateRecord record =
       store.candidate_record(store.candidate_named(options.candidate));
   tasks::Task task = task_of(store, record, options.task);
+  if (const std::string fault = fault_of(record); !fault.empty()) {
+    std::cerr << fmt::format("warning: candidate {} {}\n", record.state.row.id, fault);
+  }
   std::vector<tasks::Shape> shapes = chosen_shapes(task, options.shape);
   const store::CandidateRow& row = record.state.row;
   return {std::move(task),

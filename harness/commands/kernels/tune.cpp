@@ -175,7 +175,7 @@ void add_options(CLI::App& sub, TuneCommand& command) {
       ->capture_default_str();
   sub.add_option("--seconds", command.seconds,
                  "begin no further round of trials after so many seconds of the device")
-      ->check(CLI::PositiveNumber)
+      ->check(above_zero())
       ->capture_default_str();
   add_judging_options(sub, command.judging,
                       "best, " + tasks::device_words() + ", or a list such as cuda:0,cuda:1");

@@ -3,7 +3,7 @@ const summaryOf = b => board.summaries.find(s => ofBoard(s, b)), withoutFinal = 
 const leftOutOf = first =>
   board.not_ranked.filter(k => ['task', 'task_digest', 'device', 'device_name'].every(name => k[name] === first[name]));
 const command = text => h('code', {class: 'command', title: 'A click selects the command.'}, text);
-const spent = c => c ? `${count(c.calls)} calls, ${
+const spent = c => c ? `${counted(c.calls, 'call')}, ${
                          known(c.dollars) ? (c.calls_without_price ? 'at least ' : '') + dollars(c.dollars)
                                           : 'price unknown'}, ${digits(c.device_seconds, 1)} s of the device`
                      : none;

@@ -38,6 +38,7 @@ function h(name, attributes, ...children) {
 }
 // ---- numbers as `winnow leaderboard` shows them: docs/numbers.md says what each is ----
 const none = '\u2013', count = x => known(x) ? x.toLocaleString('en', {maximumSignificantDigits: 15}) : none;
+const counted = (n, word) => `${count(n)} ${word}${n === 1 ? '' : 's'}`;
 const known = x => x !== null && x !== undefined && Number.isFinite(x);
 /// As base/text/number_text.h: `decimals` decimals, or two significant digits of a number that would have fewer, so that nothing but 0 reads as 0.
 const digits = (x, decimals = 2) => x < 0        ? '-' + digits(-x, decimals)

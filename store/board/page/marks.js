@@ -91,8 +91,13 @@ function fitted(text, room) {
   return shown.length > letters ? shown.slice(0, letters - 1) + '\u2026' : shown;
 }
 /// Rows {label, short, low, mid, high, color, href, tip} as whiskers below each other. lines: {at, text}. share: of values from 0 to 1, not of speedups.
-function whiskers(main, label, rows,
-  {lines = [], title = `speedup against ${everyVersus}`, href = r => r.href, whole = false, share = false} = {}) {
+function whiskers(main, label, rows, {
+  lines = [],
+  title = `speedup against ${lines.find(l => l.at === 1)?.text ?? everyVersus}`,
+  href = r => r.href,
+  whole = false,
+  share = false
+} = {}) {
   if (!rows.length) return null;
   const width = roomFor(main), narrow = isNarrow(width),
         left = narrow ? 124 : Math.min(310, Math.max(170, width * 0.27)), right = narrow ? 62 : 170, step = 20,
@@ -215,9 +220,10 @@ function strip(main, label, series) {
     });
   });
   if (frame)
-    frame.append(legend(all.map(s => [`${s.name}: median ${time(median(s.values))} of ${s.values.length} samples` +
-                                    (shown.includes(s) ? '' : ', above the chart'),
-                                  shown.includes(s) ? tint(s.name) : 'none'])));
+    frame.append(
+      legend(all.map(s => [`${s.name}: median ${time(median(s.values))} of ${counted(s.values.length, 'sample')}` +
+                         (shown.includes(s) ? '' : ', above the chart'),
+                       shown.includes(s) ? tint(s.name) : 'none'])));
   return frame;
 }
 const legend = entries =>

@@ -66,7 +66,7 @@ pages.models = {
       against}. Speedups are those when judged. In brackets: the 95 % interval of a bootstrap over the problems, which says how the mean may differ at other problems. Rank: 1 + the number of rows that are surely better (p < 0.05); = is a tie. pass@k and proficiency need independent replies (best-of-n).`));
     for (const text of notes) main.append(note(text[0].toUpperCase() + text.slice(1) + '.', 'warn'));
     const marks = (name, text) => rows.filter(r => known(r[name].value)).map(r => ({
-      label: r.label,
+      label: `${r.run}: ${r.label}`,
       low: r[name].low,
       mid: r[name].value,
       high: r[name].high,
