@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <limits>
 #include <map>
+#include <stdexcept>
 #include <system_error>
 #include <thread>
 
@@ -263,6 +264,10 @@ void Database::transaction(const char* begin, const std::function<void()>& work)
     roll_back();
     throw error;
   } catch (const nlohmann::json::exception& e) {
+    const Error error = damaged_json(e.what());
+    roll_back();
+    throw error;
+  } catch (const std::invalid_argument& e) { // of a text where a number should stand
     const Error error = damaged_json(e.what());
     roll_back();
     throw error;

@@ -3,6 +3,7 @@
 #include "base/secrets.h"
 #include "store/board/query_json.h"
 #include "store/database.h"
+#include "tasks/json/json_number.h"
 #include "tasks/result/verdict.h"
 
 #include <cmath>
@@ -203,6 +204,11 @@ TEST_F(DamagedJsonTest, NumbersThatAreTooLargeAreNamedByTheirColumn) {
   EXPECT_THAT(error_of_reading([](Query& query) { query.json_text("config"); }),
               AllOf(HasSubstr("store.db holds JSON of a form that Winnow does not write"),
                     HasSubstr("(the column config)")));
+}
+
+TEST_F(DamagedJsonTest, TextInPlaceOfANumberIsAnErrorOfTheStore) {
+  EXPECT_THAT(error_of_reading([](Query&) { tasks::number_of("many"); }),
+              HasSubstr("Winnow does not write ('many' is not a number)"));
 }
 
 TEST_F(DamagedJsonTest, WithMoreLevelsThanTheStackBearsIsRefused) {
