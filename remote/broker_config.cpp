@@ -26,49 +26,103 @@ include "passwords.conf"
 system_account: SYS
 accounts {{
   SYS {{ users: [ {{ user: system, password: $password_system }} ] }}
-  WINNOW {{
-    jetstream: enabled
-    users: [
-      {{ user: {}, password: $password_coordinator }}
 )";
 
-constexpr const char* kTail = R"(    ]
+/// Workers say "$JS.API..."; every account has that for streams of its own. So an account of a pool
+/// maps it to this, which is the coordinators' account.
+constexpr const char* kOwnApi = "$JS.API";
+constexpr const char* kMappedApi = "WAPI";
+
+/// What the workers of a pool ask or send.
+struct Service {
+  std::string subject;
+  bool has_many_answers = false;
+
+  bool is_mapped() const { return subject.starts_with(kOwnApi); }
+  std::string mapped() const {
+    return is_mapped() ? kMappedApi + subject.substr(std::string_view(kOwnApi).size()) : subject;
   }
+};
+
+/// Getting jobs of a stream.
+std::vector<Service> services_of_stream(const char* stream, const std::string& pool) {
+  return {{fmt::format("$JS.API.CONSUMER.MSG.NEXT.{}.{}", stream, pool), true},
+          {fmt::format("$JS.API.CONSUMER.INFO.{}.{}", stream, pool)},
+          {fmt::format("$JS.ACK.{}.{}.>", stream, pool)}};
 }
-)";
 
-/// The subjects that a worker publishes to: it asks for jobs of its pool, looks the pool's tasks
-/// and rules up, and sends its own results and heartbeats. Each subject names the pool.
-std::vector<std::string> rights_to_publish(const WorkerIdentity& worker) {
-  std::vector<std::string> subjects;
-  const auto add_stream = [&](const std::string& stream) {
-    for (const char* request : {"MSG.NEXT", "INFO"}) {
-      subjects.push_back(fmt::format("$JS.API.CONSUMER.{}.{}.{}", request, stream, worker.pool));
-    }
-    subjects.push_back(fmt::format("$JS.ACK.{}.{}.>", stream, worker.pool));
-  };
-  add_stream("WJOB");
-  if (worker.trusted) {
-    add_stream("WTRUST");
+/// What the worker sends, or any worker of the pool if `worker` is "*": it asks for jobs of its
+/// pool, looks the pool's tasks and rules up, and sends its own results and heartbeats.
+std::vector<Service> services_of(const std::string& pool, const std::string& worker, bool trusted) {
+  std::vector<Service> services = services_of_stream("WJOB", pool);
+  if (trusted) {
+    const std::vector<Service> more = services_of_stream("WTRUST", pool);
+    services.insert(services.end(), more.begin(), more.end());
   }
-  subjects.push_back(fmt::format("$JS.API.STREAM.INFO.KV_wpool_{}", worker.pool));
-  subjects.push_back(fmt::format("$JS.API.DIRECT.GET.KV_wpool_{}.>", worker.pool));
-  subjects.push_back(fmt::format("wresult.{}.*.*.{}", worker.pool, worker.name));
-  subjects.push_back(fmt::format("wworker.{}.{}", worker.pool, worker.name));
-  return subjects;
+  services.insert(services.end(), {{"$JS.API.STREAM.INFO.KV_wpool_" + pool},
+                                   {"$JS.API.DIRECT.GET.KV_wpool_" + pool + ".>"},
+                                   {fmt::format("wresult.{}.*.*.{}", pool, worker)},
+                                   {fmt::format("wworker.{}.{}", pool, worker)}});
+  return services;
+}
+
+std::string exports_to(const std::string& pool) {
+  std::string text =
+      fmt::format("      {{ stream: \"wcancel.{0}.*\", accounts: [ \"POOL_{0}\" ] }}\n", pool);
+  for (const Service& service : services_of(pool, "*", true)) {
+    text +=
+        fmt::format("      {{ service: \"{}\", accounts: [ \"POOL_{}\" ]{} }}\n", service.subject,
+                    pool, service.has_many_answers ? ", response_type: stream" : "");
+  }
+  return text;
 }
 
 std::string user_of(const WorkerIdentity& worker, std::size_t number) {
   std::string subjects;
-  for (const std::string& subject : rights_to_publish(worker)) {
-    subjects += fmt::format("            \"{}\"\n", subject);
+  for (const Service& service : services_of(worker.pool, worker.name, worker.trusted)) {
+    subjects += fmt::format("            \"{}\"\n", service.subject);
+    subjects += service.is_mapped() ? fmt::format("            \"{}\"\n", service.mapped()) : "";
   }
-  return fmt::format("      # a worker of the pool '{}'{}\n"
-                     "      {{ user: {}, password: $password_{}, permissions: {{\n"
+  return fmt::format("{}      {{ user: {}, password: $password_{}, permissions: {{\n"
                      "          publish: [\n{}          ]\n"
                      "          subscribe: [ \"_INBOX_{}.>\", \"wcancel.{}.*\", \"wask\" ] }} }}\n",
-                     worker.pool, worker.trusted ? ", which may know the held-out shapes" : "",
-                     worker.name, number, subjects, worker.name, worker.pool);
+                     worker.trusted ? "      # may know the held-out shapes\n" : "", worker.name,
+                     number, subjects, worker.name, worker.pool);
+}
+
+std::string account_of(const std::string& pool, const std::string& users) {
+  std::string imports, mappings;
+  for (const Service& service : services_of(pool, "*", true)) {
+    imports +=
+        fmt::format("      {{ service: {{ account: WINNOW, subject: \"{}\" }}, to: \"{}\" }}\n",
+                    service.subject, service.mapped());
+    mappings += service.is_mapped()
+                    ? fmt::format("      \"{}\": \"{}\"\n", service.subject, service.mapped())
+                    : "";
+  }
+  return fmt::format("  POOL_{0} {{\n    imports: [\n"
+                     "      {{ stream: {{ account: WINNOW, subject: \"wask\" }} }}\n"
+                     "      {{ stream: {{ account: WINNOW, subject: \"wcancel.{0}.*\" }} }}\n"
+                     "{1}    ]\n    mappings: {{\n{2}    }}\n    users: [\n{3}    ]\n  }}\n",
+                     pool, imports, mappings, users);
+}
+
+/// Each pool is an account of its own. So the answer to what a worker asks reaches its pool only,
+/// whatever the worker names as the place for answers.
+std::string accounts_of(const std::vector<WorkerIdentity>& workers) {
+  std::map<std::string, std::string> users; // by pool
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    users[workers[i].pool] += user_of(workers[i], i);
+  }
+  std::string exports, pools;
+  for (const auto& [pool, text] : users) {
+    exports += exports_to(pool);
+    pools += account_of(pool, text);
+  }
+  return fmt::format("  WINNOW {{\n    jetstream: enabled\n"
+                     "    users: [ {{ user: {}, password: $password_coordinator }} ]\n"
+                     "    exports: [\n      {{ stream: \"wask\" }}\n{}    ]\n  }}\n{}}}\n",
+                     kCoordinatorUser, exports, pools);
 }
 
 /// A path in quotes.
@@ -143,7 +197,8 @@ std::map<std::string, std::string> broker_files(const BrokerPlan& plan) {
   std::map<std::string, std::string> files;
   std::string& conf = files["nats.conf"];
   std::string& passwords = files["passwords.conf"];
-  conf = fmt::format(kHead, plan.listen, plan.store_folder, tls_block(plan.tls), kCoordinatorUser);
+  conf = fmt::format(kHead, plan.listen, plan.store_folder, tls_block(plan.tls)) +
+         accounts_of(plan.workers);
   const auto add_password = [&](const std::string& variable, const std::string& user) {
     const std::string password = random_secret();
     passwords += fmt::format("password_{}: \"{}\"\n", variable, password);
@@ -154,10 +209,8 @@ std::map<std::string, std::string> broker_files(const BrokerPlan& plan) {
   add_password("system", "");
   add_password("coordinator", kCoordinatorUser);
   for (std::size_t i = 0; i < plan.workers.size(); ++i) {
-    conf += user_of(plan.workers[i], i);
     add_password(std::to_string(i), plan.workers[i].name);
   }
-  conf += kTail;
   return files;
 }
 

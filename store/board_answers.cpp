@@ -1,6 +1,7 @@
 // The answers of a board as sentences and as JSON. Terminal, Markdown and page show the sentences.
 #include "base/text.h"
 #include "base/text/minute_text.h"
+#include "base/text/number_text.h"
 #include "store/board_facts.h"
 #include "store/fields.h"
 #include "tasks/result/speedup_text.h"
@@ -96,9 +97,9 @@ bool is_final_noisy(const BoardSummary& board) {
 
 std::string noise_text(const BoardSummary& board) {
   return is_final_noisy(board)
-             ? fmt::format("; {0} itself stands at {1:.2f}x of {0}, so the machine was busy and "
+             ? fmt::format("; {0} itself stands at {1}x of {0}, so the machine was busy and "
                            "all factors are that unsure. Hold another final on a quiet machine:",
-                           board.leader.speedup_versus, board.baseline_speedup)
+                           board.leader.speedup_versus, number_text(board.baseline_speedup))
              : "";
 }
 

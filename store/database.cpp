@@ -4,6 +4,7 @@
 #include "base/files.h"
 #include "base/secrets.h"
 #include "base/text.h"
+#include "base/text/json_levels.h"
 #include "store/damaged_json.h"
 #include "store/schema.h"
 
@@ -11,6 +12,7 @@
 #include <cerrno>
 #include <limits>
 #include <map>
+#include <stdexcept>
 #include <system_error>
 #include <thread>
 
@@ -272,6 +274,10 @@ void Database::run_transaction(std::string_view begin, const std::function<void(
     const Error error = damaged_json(e.what());
     roll_back();
     throw error;
+  } catch (const std::invalid_argument& e) { // of a text where a number should stand
+    const Error error = damaged_json(e.what());
+    roll_back();
+    throw error;
   } catch (...) {
     roll_back();
     throw;
@@ -301,7 +307,9 @@ Error Database::damaged_json(std::string_view what) const {
                  fmt::format("restore a copy of the store, or correct this row: sqlite3 '{}'",
                              path_.string()));
   }
-  what.remove_prefix(std::min(what.find("] ") + 2, what.size())); // "[json.exception...] "
+  if (what.starts_with("[json.exception")) {
+    what.remove_prefix(std::min(what.find("] ") + 2, what.size()));
+  }
   return Error(fmt::format("the store {} holds JSON of a form that Winnow does not write ({})",
                            path_.string(), visible(what)),
                "restore a copy of the store, or read it with the Winnow that wrote it");
@@ -409,7 +417,7 @@ std::string Query::text(std::string_view column) const {
 }
 std::string Query::json_text(std::string_view column) const {
   std::string json = text(column);
-  if (!json.empty() && !nlohmann::json::accept(json)) {
+  if (!json.empty() && (has_too_many_levels(json) || !nlohmann::json::accept(json))) {
     throw database_.damaged_json("the column " + std::string(column));
   }
   return json;

@@ -1,7 +1,9 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/secrets.h"
+#include "store/board/query_json.h"
 #include "store/database.h"
+#include "tasks/json/json_number.h"
 #include "tasks/result/verdict.h"
 
 #include <cmath>
@@ -195,6 +197,28 @@ TEST_F(DamagedJsonTest, JsonOfAnotherFormIsAnErrorOfTheStore) {
               }),
               AllOf(HasSubstr("store.db holds JSON of a form that Winnow does not write"),
                     Not(HasSubstr("json.exception"))));
+}
+
+TEST_F(DamagedJsonTest, NumbersThatAreTooLargeAreNamedByTheirColumn) {
+  damage("{\"a\": 1e999}"); // SQLite takes it
+  EXPECT_THAT(error_of_reading([](Query& query) { query.json_text("config"); }),
+              AllOf(HasSubstr("store.db holds JSON of a form that Winnow does not write"),
+                    HasSubstr("(the column config)")));
+}
+
+TEST_F(DamagedJsonTest, TextInPlaceOfANumberIsAnErrorOfTheStore) {
+  EXPECT_THAT(error_of_reading([](Query&) { tasks::number_of("many"); }),
+              HasSubstr("Winnow does not write ('many' is not a number)"));
+}
+
+TEST_F(DamagedJsonTest, WithMoreLevelsThanTheStackBearsIsRefused) {
+  damage((std::string(200'000, '[') + std::string(200'000, ']')).c_str());
+  EXPECT_THAT(error_of_reading([](Query& query) { query.json_text("config"); }), names_the_row);
+  database.read([&] {
+    Query query(database, "SELECT config AS notes FROM runs WHERE id = 7");
+    ASSERT_TRUE(query.next());
+    EXPECT_EQ(object_json(query).dump(), R"({"notes":null})") << "of the page for browsers";
+  });
 }
 
 TEST(StoreFiles, AreReadableForTheirOwnerOnly) {

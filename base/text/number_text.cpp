@@ -8,10 +8,14 @@ namespace winnow {
 namespace {
 
 constexpr double kLeast = 1e-6;
+constexpr double kMost = 1e15; // what lies above is no measurement
 
 } // namespace
 
 std::string number_text(double value, int decimals) {
+  if (!(std::abs(value) <= kMost)) {
+    return value > 0 ? ">1e15" : value < 0 ? "<-1e15" : "?";
+  }
   if (value < 0) {
     return "-" + number_text(-value, decimals);
   }
@@ -28,6 +32,9 @@ std::string number_text(double value, int decimals) {
 }
 
 std::string about_text(double value) {
+  if (!(value <= kMost)) {
+    return number_text(value);
+  }
   const double unit = std::pow(10, std::floor(std::log10(value)));
   const double rounded = std::round(value / unit) * unit;
   return "~" + (rounded < 1 ? number_text(rounded, 0) : fmt::format("{:.0f}", rounded));

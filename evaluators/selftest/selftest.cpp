@@ -1,7 +1,7 @@
 #include "evaluators/selftest/selftest.h"
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/inner_file.h"
 #include "base/text.h"
 #include "evaluators/evaluation/compile_ahead.h"
 #include "evaluators/evaluation/evaluation_request.h"
@@ -69,9 +69,9 @@ void require_judged(const KernelResult& result) {
   }
 }
 
-tasks::KernelFile load_kernel_file(const fs::path& path) {
-  tasks::KernelFileResult parsed =
-      tasks::parse_kernel_file(read_file(path, tasks::kMaxKernelFileBytes), path.string());
+tasks::KernelFile load_kernel_file(const tasks::Task& task, const fs::path& path) {
+  tasks::KernelFileResult parsed = tasks::parse_kernel_file(
+      read_inner_file(task.folder, path, tasks::kMaxKernelFileBytes), path.string());
   if (!parsed.kernel_file) {
     throw UsageError(to_string(parsed.errors.front()), "correct this file of the task");
   }
@@ -102,7 +102,7 @@ public:
           request.task = std::make_shared<const tasks::Task>(task);
           try {
             for (const fs::path& file : files) {
-              const tasks::KernelFile kernel = load_kernel_file(file);
+              const tasks::KernelFile kernel = load_kernel_file(task, file);
               request.text = kernel.text;
               request.file_name = kernel.file;
               request.choices = variants_of(kernel);
@@ -127,7 +127,7 @@ class Kernels {
 public:
   Kernels(const tasks::Task& task, const std::vector<fs::path>& paths) {
     for (const fs::path& path : paths) {
-      files_.push_back(load_kernel_file(path)); // a deque, so the others stay where they are
+      files_.push_back(load_kernel_file(task, path)); // a deque, so the others stay where they are
       const std::string name = path.lexically_relative(task.folder).string();
       for (tasks::ParameterChoice& choice : variants_of(files_.back())) {
         all_.push_back({&files_.back(), std::move(choice), name});

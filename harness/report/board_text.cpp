@@ -48,7 +48,7 @@ std::string board_rank_text(const json& row) {
 std::string short_number(double value) {
   constexpr double kThousand = 1000;
   if (value >= 100 * kThousand) {
-    return fmt::format("{:.0f}k", value / kThousand);
+    return number_text(value / kThousand, 0) + "k";
   }
   return number_text(value, value < 10 ? 2 : value < 100 ? 1 : 0);
 }

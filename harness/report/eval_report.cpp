@@ -180,9 +180,8 @@ std::string verdict_with_reason(const json& evaluation) {
   if (name == "not_judged" && evaluation.at("stage") == "compile") {
     return "compiles (nothing was run)";
   }
-  return name == "correct"
-             ? name
-             : fmt::format("{} ({})", name, describe(tasks::verdict_from_string(name).value()));
+  const auto verdict = tasks::verdict_from_string(name); // a store may name any
+  return name == "correct" || !verdict ? name : fmt::format("{} ({})", name, describe(*verdict));
 }
 
 /// ", GPU-8f6b..., driver CUDA 13.0, worker beta": what is known beside the model of the device.

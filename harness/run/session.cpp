@@ -182,11 +182,10 @@ void check_has_log(RunStore& store, const store::RunRow& run,
 
 void check_resumable_overrides(const std::vector<ConfigOverride>& overrides) {
   for (const ConfigOverride& item : overrides) {
-    if (!item.key.starts_with("limits.") && !item.key.starts_with("endpoint.") &&
-        !item.key.starts_with("broker.") && item.key != "run.parallel") {
+    if (!may_change_on_resume(item.key)) {
       throw UsageError(item.key + " cannot change when a run is resumed",
-                       "only limits.*, endpoint.*, broker.* and run.parallel can change; start a "
-                       "new run instead");
+                       "only limits.*, endpoint.*, broker.*, run.parallel and "
+                       "evaluation.require_isolation can change; start a new run instead");
     }
   }
 }
@@ -517,7 +516,7 @@ RunConfig resumed_config(const store::RunRow& run, const std::filesystem::path& 
   }
   RunConfig config = config_from_json(stored);
   if (trust.own) {
-    take_reaching_values(config, *trust.own);
+    std::cerr << take_values_of(*trust.own, config);
   } else if (!trust.is_given && !is_own_config(stored, store)) {
     refuse_reaching_values(config, overrides, run.name, store);
   }

@@ -6,6 +6,7 @@
 #include "base/secrets.h"
 #include "base/text.h"
 #include "harness/config/config_keys.h"
+#include "harness/config/model_arms.h"
 
 #include <algorithm>
 #include <iterator>
@@ -54,6 +55,10 @@ json reaching_value(const ConfigKey& key, const RunConfig& config) {
   return key.reach == Reach::Nothing || value == key.get(RunConfig{}) ? json() : value;
 }
 
+std::string paragraph(const char* title, const std::string& lines) {
+  return lines.empty() ? "" : fmt::format("{}:{}\n", title, lines);
+}
+
 std::string line_of(const std::string& name, const json& value) {
   return fmt::format("\n  {} = {}", name, shortened(visible(json_line(value)), kMostShownBytes));
 }
@@ -89,16 +94,35 @@ bool is_own_config(const json& stored, const fs::path& store) {
   return !right.empty() && *seal == right;
 }
 
-void take_reaching_values(RunConfig& config, const RunConfig& own) {
+bool may_change_on_resume(const std::string& key) {
+  return key.starts_with("limits.") || key.starts_with("endpoint.") || key.starts_with("broker.") ||
+         key == "run.parallel" || key == "evaluation.require_isolation";
+}
+
+std::string take_values_of(const RunConfig& own, RunConfig& config) {
   const bool has_folders = std::any_of(config.tasks.begin(), config.tasks.end(), is_folder_of_task);
-  const std::vector<std::string> tasks = has_folders ? own.tasks : config.tasks;
+  std::string taken, kept;
   for (const ConfigKey& key : config_keys()) {
-    if (key.reach != Reach::Nothing) {
-      key.set(config, key.get(own), {});
+    const std::string name = key.section + "." + key.name;
+    const json stored = key.get(config), given = key.get(own);
+    if (given == stored || name == "run.store" || name == "run.name") { // the command names both
+      continue;
+    }
+    const bool is_set = given != key.get(RunConfig{});
+    const bool reaches = name == "run.tasks" ? has_folders : key.reach != Reach::Nothing;
+    if (reaches || (is_set && may_change_on_resume(name))) {
+      key.set(config, given, {});
+      taken += line_of(name, given);
+    } else if (is_set) {
+      kept += line_of(name, stored);
     }
   }
-  config.tasks = tasks;
+  if (const json models = models_to_json(own); models != models_to_json(config)) {
+    taken += line_of("models", models);
+  }
   config.models = own.models;
+  return paragraph("--config: values that the run did not have", taken) +
+         paragraph("--config: other values than these, which a resumed run keeps", kept);
 }
 
 void refuse_reaching_values(const RunConfig& stored, const std::vector<ConfigOverride>& overrides,

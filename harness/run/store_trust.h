@@ -28,8 +28,13 @@ nlohmann::json sealed_config(nlohmann::json config);
 /// owns the file `store`.
 bool is_own_config(const nlohmann::json& stored, const std::filesystem::path& store);
 
-/// Sets each value of `config` that reaches outside to that of `own`.
-void take_reaching_values(RunConfig& config, const RunConfig& own);
+/// Whether a resumed run may have another value of the key ("limits.dollars").
+bool may_change_on_resume(const std::string& key);
+
+/// Sets each value of `config` that reaches outside to that of `own`, and each other one that may
+/// change on a resume if `own` sets it. Returns lines about what differs: these, and the values of
+/// `own` that the run does not take.
+std::string take_values_of(const RunConfig& own, RunConfig& config);
 
 /// Throws UsageError if `stored` holds values that reach outside, naming each with its value. Those
 /// that an override has replaced do not count.

@@ -123,12 +123,37 @@ TEST_F(StoreTrustTest, AnOwnConfigReplacesThemAll) {
   config.models.push_back({"m", {}, R"({"base_url": "http://evil"})", ""});
   config.proposals = 77;
   own.endpoint.base_url = "http://mine/v1";
-  take_reaching_values(config, own);
+  take_values_of(own, config);
   EXPECT_EQ(config.endpoint.api_key_cmd, "");
   EXPECT_EQ(config.endpoint.base_url, "http://mine/v1");
   EXPECT_EQ(config.broker.url, "");
   EXPECT_TRUE(config.models.empty());
   EXPECT_EQ(config.proposals, 77);
+}
+
+TEST_F(StoreTrustTest, AnOwnConfigSetsLimitsAndSaysWhatDiffers) {
+  RunConfig config, own;
+  config.tasks = {"axpy"};
+  config.proposals = 77;
+  config.limits.calls = 9;
+  config.endpoint.base_url = "http://evil\x1b[2J/v1";
+  own.proposals = 5;
+  own.limits.dollars = 2;
+  own.evaluation.require_isolation = process::Isolation::Bubblewrap;
+  own.models.push_back({"mine", {}, R"({"model": "m"})", ""});
+  const std::string text = take_values_of(own, config);
+  EXPECT_EQ(config.limits.dollars, 2) << "a store must not lift the user's limit";
+  EXPECT_EQ(config.limits.calls, 9) << "the config sets none";
+  EXPECT_EQ(config.evaluation.require_isolation, process::Isolation::Bubblewrap);
+  EXPECT_EQ(config.tasks, std::vector<std::string>{"axpy"});
+  EXPECT_EQ(text, "--config: values that the run did not have:\n"
+                  "  limits.dollars = 2.0\n"
+                  "  endpoint.base_url = \"\"\n"
+                  "  evaluation.require_isolation = \"bubblewrap\"\n"
+                  "  models = [{\"model\":\"m\",\"name\":\"mine\"}]\n"
+                  "--config: other values than these, which a resumed run keeps:\n"
+                  "  run.proposals = 77\n");
+  EXPECT_EQ(take_values_of(config, config), "");
 }
 
 // A new key whose value is a text reaches outside unless somebody adds it here.

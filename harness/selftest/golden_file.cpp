@@ -1,6 +1,7 @@
 // Reads and writes a task's golden.json.
 #include "base/error.h"
 #include "base/files.h"
+#include "base/inner_file.h"
 #include "base/text/shell_word.h"
 #include "harness/selftest/reference_samples.h"
 #include "tasks/catalogue.h"
@@ -112,7 +113,7 @@ std::optional<ReferenceSamples> read_golden(const tasks::Task& task) {
   if (!std::filesystem::exists(path)) {
     return std::nullopt;
   }
-  return parse_golden(task, read_file(path, kMaxFileBytes), path.string());
+  return parse_golden(task, read_inner_file(task.folder, path, kMaxFileBytes), path.string());
 }
 
 ReferenceSamples parse_golden(const tasks::Task& task, const std::string& text,

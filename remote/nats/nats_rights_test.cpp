@@ -38,11 +38,6 @@ public:
 
   bool may_publish(const std::string& subject) { return may("PUB " + subject + " 0\r\n"); }
   bool may_subscribe(const std::string& subject) { return may("SUB " + subject + " 1"); }
-
-private:
-  bool may(const std::string& command) {
-    return ask(command).find("Permissions Violation") == std::string::npos;
-  }
   /// What the server says until it answers a ping.
   std::string ask(const std::string& command) {
     const std::string text = command + "\r\nPING\r\n";
@@ -59,6 +54,11 @@ private:
       answer.append(bytes, static_cast<std::size_t>(count));
     }
     return answer;
+  }
+
+private:
+  bool may(const std::string& command) {
+    return ask(command).find("Permissions Violation") == std::string::npos;
   }
 
   process::UniqueFd socket_;
@@ -179,6 +179,32 @@ TEST_F(NatsRights, AWorkerHearsOnlyWhatIsForIt) {
           {"_INBOX.>", {}},
           {">", {}}},
          &RawClient::may_subscribe);
+}
+
+// Whoever asks the broker names a subject for the answer, which no right of the user bounds.
+TEST_F(NatsRights, NoAnswerThatAWorkerAsksForReachesAnotherPool) {
+  constexpr const char* kNothing = "UNSUB 9";
+  RawClient worker(server_->address_of("a")), coordinator(server_->address_of("coordinator")),
+      other(server_->address_of("c"));
+  worker.ask("SUB _INBOX_a.> 1");
+  coordinator.ask("SUB w*.two.> 1");
+  coordinator.ask("SUB $JS.ACK.> 2");
+  other.ask("SUB wcancel.two.* 1");
+  other.ask("SUB _INBOX_c.> 2");
+  for (const char* request :
+       {"$JS.API.CONSUMER.INFO.WJOB.one", "$JS.API.STREAM.INFO.KV_wpool_one",
+        "$JS.API.CONSUMER.MSG.NEXT.WJOB.one", "WAPI.CONSUMER.INFO.WJOB.one"}) {
+    for (const char* place : {"wworker.two.c", "wresult.two.session.job.c", "wcancel.two.session",
+                              "wjob.two.s.job", "_INBOX_c.x", "$JS.ACK.WJOB.two.1.1.1.1.1"}) {
+      worker.ask(fmt::format("PUB {} {} 0\r\n", request, place));
+    }
+  }
+  std::string heard = worker.ask("PUB $JS.API.CONSUMER.INFO.WJOB.one _INBOX_a.last 0\r\n");
+  while (heard.find("_INBOX_a.last") == std::string::npos) {
+    heard += worker.ask(kNothing);
+  }
+  EXPECT_EQ(coordinator.ask(kNothing), "PONG\r\n");
+  EXPECT_EQ(other.ask(kNothing), "PONG\r\n");
 }
 
 } // namespace

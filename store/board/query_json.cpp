@@ -1,6 +1,7 @@
 #include "store/board/query_json.h"
 
 #include "base/text.h"
+#include "base/text/json_levels.h"
 
 #include <algorithm>
 #include <array>
@@ -32,8 +33,10 @@ json value_json(const Query& query, const std::string& column) {
   }
   const bool is_json =
       std::find(kJsonColumns.begin(), kJsonColumns.end(), column) != kJsonColumns.end();
-  return is_json ? json::parse(query.text(column), nullptr, false)
-                 : json(to_valid_utf8(query.text(column)));
+  const std::string text = query.text(column);
+  return !is_json                    ? json(to_valid_utf8(text))
+         : has_too_many_levels(text) ? json()
+                                     : json::parse(text, nullptr, false);
 }
 
 } // namespace

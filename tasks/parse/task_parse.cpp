@@ -2,7 +2,7 @@
 
 #include "base/digest.h"
 #include "base/error.h"
-#include "base/files.h"
+#include "base/inner_file.h"
 #include "base/text.h"
 #include "base/text/diagnostic.h"
 #include "tasks/expression/toml_expression.h"
@@ -404,7 +404,7 @@ std::string read_part(const std::filesystem::path& folder, const char* name) {
                                  "reference.cu, baseline.cu and reference.py",
                                  (folder / name).string()));
   }
-  return read_file(folder / name, kMaxFileBytes);
+  return read_inner_file(folder, folder / name, kMaxFileBytes);
 }
 
 /// What speedups are against is one thing for all devices: the task's baselines, or PyTorch eager.

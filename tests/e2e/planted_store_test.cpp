@@ -122,6 +122,9 @@ TEST_F(PlantedStore, GoesOnWithAConfigOfTheUsersOwn) {
   const ProgramResult resumed =
       winnow({"resume", "resume", "--config", "tests/e2e/resume/resume.toml"});
   EXPECT_THAT(resumed.exit_code, AnyOf(0, 5)) << resumed.err; // the recording is short
+  EXPECT_THAT(resumed.err, HasSubstr("--config: values that the run did not have:"));
+  EXPECT_THAT(resumed.err, HasSubstr("\n  endpoint.base_url = \"\"\n"));
+  EXPECT_THAT(resumed.err, HasSubstr("which a resumed run keeps:\n  run.proposals = 30\n"));
   expect_nothing_happened();
 }
 

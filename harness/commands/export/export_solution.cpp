@@ -1,4 +1,4 @@
-#include "base/files.h"
+#include "base/inner_file.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/export/exported_candidate.h"
 #include "tasks/host_program/solution_file.h"
@@ -24,7 +24,9 @@ ExitCode export_solution(const SolutionOptions& options) {
   const std::filesystem::path definition = candidate.task.folder / "definition.json";
   const tasks::SolutionTexts texts{
       candidate.name, "winnow/" + candidate.author,
-      std::filesystem::exists(definition) ? read_file(definition, kMostBytes) : ""};
+      std::filesystem::exists(definition)
+          ? read_inner_file(candidate.task.folder, definition, kMostBytes)
+          : ""};
   const bool is_sol = options.benchmark == "sol";
   write_new(options.target, tasks::solution_file(candidate.program(), texts,
                                                  is_sol ? tasks::SolutionFor::SolExecBench

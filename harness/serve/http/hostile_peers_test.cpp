@@ -49,7 +49,7 @@ struct HostilePeersTest : HttpFixture {
 
 TEST_F(HostilePeersTest, StrangersNeverKeepAnAdmittedPeerOut) {
   const auto flood = peers(200, "G");
-  EXPECT_THAT(answer_to("GET /x HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(answer_to("GET /x HTTP/1.1\r\nHost: a\r\n\r\n"), StartsWith("HTTP/1.1 200 "));
   std::size_t open = 0;
   for (const auto& peer : flood) {
     open += peer->is_closed() ? 0 : 1;
@@ -59,8 +59,9 @@ TEST_F(HostilePeersTest, StrangersNeverKeepAnAdmittedPeerOut) {
 
 TEST_F(HostilePeersTest, DrippedBytesRenewNoTime) {
   EXPECT_LT(kept(HttpPeer(server->port())), milliseconds(3000));
-  for (const char* first : {"GET /refused HTTP/1.1\r\n\r\n", "GET /x HTTP/1.1\r\nA: ",
-                            "GET /x HTTP/1.1\r\nConnection: close\r\n\r\n", "nonsense\r\n\r\n"}) {
+  for (const char* first :
+       {"GET /refused HTTP/1.1\r\nHost: a\r\n\r\n", "GET /x HTTP/1.1\r\nHost: a\r\nA: ",
+        "GET /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "nonsense\r\n\r\n"}) {
     const HttpPeer peer(server->port());
     peer.send(first);
     EXPECT_LT(kept(peer), milliseconds(3000)) << first;
@@ -68,28 +69,29 @@ TEST_F(HostilePeersTest, DrippedBytesRenewNoTime) {
 }
 
 TEST_F(HostilePeersTest, OneOwnerLeavesRoomForTheOthers) {
-  const auto mine = peers(kKept, "GET /held HTTP/1.1\r\nAuthorization: ann\r\n\r\n");
+  const auto mine = peers(kKept, "GET /held HTTP/1.1\r\nHost: a\r\nAuthorization: ann\r\n\r\n");
   EXPECT_TRUE(soon([&] { return application.still_open == static_cast<int>(kKept) / 2; }));
-  EXPECT_THAT(answer_to("GET /x HTTP/1.1\r\nAuthorization: ann\r\n\r\n"),
+  EXPECT_THAT(answer_to("GET /x HTTP/1.1\r\nHost: a\r\nAuthorization: ann\r\n\r\n"),
               StartsWith("HTTP/1.1 503 "));
-  EXPECT_THAT(answer_to("GET /x HTTP/1.1\r\nAuthorization: bob\r\n\r\n"),
+  EXPECT_THAT(answer_to("GET /x HTTP/1.1\r\nHost: a\r\nAuthorization: bob\r\n\r\n"),
               StartsWith("HTTP/1.1 200 "));
 }
 
 TEST_F(HostilePeersTest, APageIsSharedAndItsSlowReadersGo) {
   application.page = std::make_shared<const std::string>(kPageBytes, 'p');
-  const auto readers = peers(2, "GET /page HTTP/1.1\r\nAuthorization: ann\r\n\r\n");
+  const auto readers = peers(2, "GET /page HTTP/1.1\r\nHost: a\r\nAuthorization: ann\r\n\r\n");
   EXPECT_TRUE(soon([&] { return application.page.use_count() > 2; })); // two hold the same bytes
-  EXPECT_THAT(answer_to("GET /x HTTP/1.1\r\nAuthorization: bob\r\n\r\n"),
+  EXPECT_THAT(answer_to("GET /x HTTP/1.1\r\nHost: a\r\nAuthorization: bob\r\n\r\n"),
               StartsWith("HTTP/1.1 200 "));
   EXPECT_TRUE(soon([&] { return application.page.use_count() == 1; })) << "by the wall clock";
 }
 
 TEST_F(HostilePeersTest, TheSlowestReaderGoesWhenTheAnswersAreTooMany) {
-  const auto slow = peers(1, "GET /own-page HTTP/1.1\r\nAuthorization: ann\r\n\r\n");
+  const auto slow = peers(1, "GET /own-page HTTP/1.1\r\nHost: a\r\nAuthorization: ann\r\n\r\n");
   EXPECT_TRUE(soon([&] { return application.handled == 1; }));
   std::this_thread::sleep_for(milliseconds(50));
-  const std::string all = answer_to("GET /own-page HTTP/1.1\r\nAuthorization: bob\r\n\r\n", "end");
+  const std::string all =
+      answer_to("GET /own-page HTTP/1.1\r\nHost: a\r\nAuthorization: bob\r\n\r\n", "end");
   EXPECT_THAT(all, HasSubstr("end")); // the second answer fits because the first one has gone
   EXPECT_TRUE(slow.front()->is_closed_after_reading());
 }
@@ -97,18 +99,18 @@ TEST_F(HostilePeersTest, TheSlowestReaderGoesWhenTheAnswersAreTooMany) {
 TEST_F(HostilePeersTest, ABusyApplicationKeepsNobodyWaitingForTheNetwork) {
   server->post([] { std::this_thread::sleep_for(milliseconds(3000)); });
   const auto start = Clock::now();
-  EXPECT_THAT(answer_to("GET /refused HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 401 "));
+  EXPECT_THAT(answer_to("GET /refused HTTP/1.1\r\nHost: a\r\n\r\n"), StartsWith("HTTP/1.1 401 "));
   EXPECT_LT(Clock::now() - start, milliseconds(2500));
 }
 
 TEST_F(HostilePeersTest, AnUnknownTransferEncodingEndsTheConnection) {
-  const std::string next = "GET /x HTTP/1.1\r\nConnection: close\r\n\r\n";
+  const std::string next = "GET /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
   for (const char* encoding :
        {"Transfer-Encoding: gzip", "Transfer-Encoding: chunked, identity",
         "Transfer-Encoding: xchunked", "Transfer-Encoding: gzip\r\nContent-Length: 3",
         "Transfer-Encoding: chunked\r\nContent-Length: 3", "Transfer-Encoding:\r\n chunked"}) {
     const std::string all =
-        answer_to(fmt::format("POST /x HTTP/1.1\r\n{}\r\n\r\n{}", encoding, next), "");
+        answer_to(fmt::format("POST /x HTTP/1.1\r\nHost: a\r\n{}\r\n\r\n{}", encoding, next), "");
     EXPECT_THAT(all, StartsWith("HTTP/1.1 501 ")) << encoding;
     EXPECT_THAT(all, Not(HasSubstr("200 OK"))) << encoding;
   }
@@ -116,7 +118,8 @@ TEST_F(HostilePeersTest, AnUnknownTransferEncodingEndsTheConnection) {
 }
 
 TEST_F(HostilePeersTest, BoundsWhatComesAroundChunks) {
-  const std::string head = "POST /x HTTP/1.1\r\nTransfer-Encoding: chunked\r\nAuthorization: ";
+  const std::string head =
+      "POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nAuthorization: ";
   std::string trailers;
   for (int i = 0; i < 20'000; ++i) {
     trailers += "X: y\r\n";

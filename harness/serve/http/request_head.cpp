@@ -98,13 +98,14 @@ public:
   explicit HeadParser(std::string_view text) : lines_(lines_of(text)) {}
 
   std::variant<RequestHead, HeadProblem> parse() {
-    if (!read_request_line() || !read_fields() || !read_body_end()) {
+    if (!read_request_line() || !read_fields() || !has_one_host() || !read_body_end()) {
       return problem_;
     }
     head_.request.authorization = fields_.authorization.value_or("");
     head_.request.host = fields_.host.value_or("");
     head_.request.origin = fields_.origin.value_or("");
-    head_.expects_continue = is_same_word(fields_.expect.value_or(""), "100-continue");
+    head_.expects_continue =
+        is_newest_ && is_same_word(fields_.expect.value_or(""), "100-continue");
     const std::string_view connection = fields_.connection.value_or("");
     head_.keep_alive =
         is_newest_ ? !has_word(connection, "close") : has_word(connection, "keep-alive");
@@ -183,6 +184,19 @@ private:
       *field = without_blanks(line.substr(colon + 1));
     }
     return true;
+  }
+
+  /// RFC 9112, section 3.2. read_field() has refused a second one.
+  bool has_one_host() {
+    if (is_newest_ && !fields_.host) {
+      return fail(400, "the header has no Host, which HTTP/1.1 requires");
+    }
+    const std::string_view host = fields_.host.value_or("");
+    const bool is_plain = std::all_of(host.begin(), host.end(), [](char c) {
+      return c > ' ' && c < '\x7f' &&
+             std::string_view("\"#/<>?@\\^`{|}").find(c) == std::string_view::npos;
+    });
+    return is_plain || fail(400, "the Host of the header is malformed");
   }
 
   bool read_body_end() {

@@ -9,7 +9,7 @@ namespace {
 
 /// The status of a refusal; 0 if the header is read.
 int status_of(const std::string& fields, const std::string& line = "POST /x HTTP/1.1") {
-  const auto parsed = parse_request_head(line + "\r\n" + fields + "\r\n");
+  const auto parsed = parse_request_head(line + "\r\n" + fields + "Host: h\r\n\r\n");
   const HeadProblem* problem = std::get_if<HeadProblem>(&parsed);
   return problem == nullptr ? 0 : problem->status;
 }
@@ -57,8 +57,7 @@ TEST(RequestHead, RefusesWhatAProxyCouldReadOtherwise) {
        {"Content-Length: 3\r\nContent-Length: 3\r\n", "Content-Length: +3\r\n",
         "Content-Length: 3, 3\r\n", "Content-Length: \r\n", "Content-Length: 0x3\r\n",
         "Content-Length : 3\r\n", "Content-Length: 3\r\n 4\r\n", "A: b\nContent-Length: 3\r\n",
-        "A: b\rContent-Length: 3\r\n", "Host: a\r\nHost: b\r\n", "no colon\r\n", ": x\r\n",
-        "A b: c\r\n"}) {
+        "A: b\rContent-Length: 3\r\n", "no colon\r\n", ": x\r\n", "A b: c\r\n"}) {
     EXPECT_EQ(status_of(fields), 400) << fields;
   }
   EXPECT_EQ(status_of(std::string("A: b\0c\r\n", 8)), 400);
@@ -67,6 +66,29 @@ TEST(RequestHead, RefusesWhatAProxyCouldReadOtherwise) {
     EXPECT_EQ(status_of("", line), 400) << line;
   }
   EXPECT_EQ(status_of("Content-Length: 99999999999999999999\r\n"), 413);
+}
+
+// A client of HTTP/1.0 takes "100 Continue" for the answer.
+TEST(RequestHead, ExpectsNothingBeforeTheAnswerInHttp10) {
+  const auto parsed =
+      parse_request_head("POST /x HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
+  EXPECT_FALSE(std::get<RequestHead>(parsed).expects_continue);
+}
+
+TEST(RequestHead, WantsOneHost) {
+  const auto is_read = [](const std::string& text) {
+    return std::holds_alternative<RequestHead>(parse_request_head(text));
+  };
+  EXPECT_FALSE(is_read("GET /x HTTP/1.1\r\nA: b\r\n\r\n"));
+  EXPECT_FALSE(is_read("GET /x HTTP/1.1\r\nHost: a\r\nhost: a\r\n\r\n"));
+  EXPECT_FALSE(is_read("GET /x HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n"));
+  for (const char* host : {"a b", "a/b", "a@b", "a\\b", "a?b", "\xc3\xa4"}) {
+    EXPECT_FALSE(is_read(std::string("GET /x HTTP/1.1\r\nHost: ") + host + "\r\n\r\n")) << host;
+  }
+  EXPECT_TRUE(is_read("GET /x HTTP/1.0\r\n\r\n"));
+  for (const char* host : {"", "a", "127.0.0.1:8787", "[::1]:1", "a.b-c_d"}) {
+    EXPECT_TRUE(is_read(std::string("GET /x HTTP/1.1\r\nHost: ") + host + "\r\n\r\n")) << host;
+  }
 }
 
 TEST(RequestHead, BoundsTheNumberOfFields) {

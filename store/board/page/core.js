@@ -41,12 +41,16 @@ const none = '\u2013', count = x => known(x) ? x.toLocaleString('en', {maximumSi
 const counted = (n, word) => `${count(n)} ${word}${n === 1 ? '' : 's'}`;
 const known = x => x !== null && x !== undefined && Number.isFinite(x);
 /// As base/text/number_text.h: `decimals` decimals, or two significant digits of a number that would have fewer, so that nothing but 0 reads as 0.
-const digits = (x, decimals = 2) => x < 0        ? '-' + digits(-x, decimals)
-  : !(x > 0) || x >= 0.95 * 10 ** (1 - decimals) ? x.toFixed(decimals)
-  : x < 1e-6                                     ? '<0.000001'
-                                                 : x.toFixed(1 - Math.floor(Math.log10(x))).replace(/0+$/, '');
+const digits = (x, decimals = 2) => !(Math.abs(x) <= 1e15) ? x > 0 ? '>1e15'
+    : x < 0                                                        ? '<-1e15'
+                                                                   : '?'
+  : x < 0                                                  ? '-' + digits(-x, decimals)
+  : !(x > 0) || x >= 0.95 * 10 ** (1 - decimals)           ? x.toFixed(decimals)
+  : x < 1e-6                                               ? '<0.000001'
+             : x.toFixed(1 - Math.floor(Math.log10(x))).replace(/0+$/, '');
 const fourDigits = x => digits(x, x < 9.9995 ? 3 : x < 99.995 ? 2 : x < 999.95 ? 1 : 0);
 const about = x => {
+  if (!(x <= 1e15)) return digits(x);
   const rounded = Number(x.toPrecision(1));
   return '~' + (rounded < 1 ? digits(rounded, 0) : rounded.toFixed(0));
 };
