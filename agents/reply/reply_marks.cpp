@@ -24,10 +24,28 @@ bool is_one_of(std::string_view word, const std::array<std::string_view, N>& wor
 }
 
 bool names_thoughts(std::string_view name) {
-  constexpr std::array<std::string_view, 7> kParts{"think",      "thought",   "reason",   "reflect",
-                                                   "scratchpad", "monologue", "rationale"};
-  constexpr std::array<std::string_view, 5> kWhole{"analysis", "cot", "deliberation",
-                                                   "introspection", "commentary"};
+  constexpr std::array<std::string_view, 19> kParts{
+      "think",
+      "thought",
+      "reason",
+      "reflect",
+      "scratch",
+      "monologue",
+      "rationale",
+      "ponder",
+      "draft",
+      "denk",
+      "gedanke",
+      "pensa",
+      "razona",
+      "raisonn", // and in other languages
+      "\xE6\x80\x9D",
+      "\xE6\x8E\xA8\xE7\x90\x86",
+      "\xEC\x83\x9D\xEA\xB0\x81",
+      "\xD0\xBC\xD1\x8B\xD1\x81\xD0\xBB",
+      "\xD1\x80\xD0\xB0\xD1\x81\xD1\x81\xD1\x83\xD0\xB6"};
+  constexpr std::array<std::string_view, 7> kWhole{
+      "analysis", "cot", "deliberation", "introspection", "commentary", "planning", "brainstorm"};
   return is_one_of(name, kWhole) || std::any_of(kParts.begin(), kParts.end(), [&](auto part) {
            return name.find(part) != std::string_view::npos;
          });
@@ -68,6 +86,12 @@ bool names_begin_of_turn(std::string_view name) {
 
 bool is_name_character(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == ':' || c == '-';
+}
+
+/// Of a name outside of ASCII, but not of the bars, triangles and spaces of marks.
+bool is_letter_byte(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte >= 0x80 && byte != 0xE2 && byte != 0xEF;
 }
 
 /// A tag in pieces: "</mm:think>" is {name "think", closes}.
@@ -118,7 +142,7 @@ private:
     while (at_ < text_.size() && name.size() <= kMostNameBytes) {
       if (take(kWideSpace)) {
         name += '_';
-      } else if (is_name_character(text_[at_])) {
+      } else if (is_name_character(text_[at_]) || is_letter_byte(text_[at_])) {
         const char c = text_[at_++];
         name += c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
       } else {
@@ -257,6 +281,9 @@ private:
     if (tag.name == "end_of_turn" || (tag.name == "s" && tag.closes)) {
       return until(Kind::Turn, tag.end);
     }
+    if (tag.name == "unused94" || tag.name == "unused95") { // of MedGemma
+      return until(tag.name == "unused94" ? Kind::Open : Kind::Close, tag.end);
+    }
     if (tag.name == "start_of_turn") {
       return until(Kind::Turn, end_of_role(tag.end));
     }
@@ -302,7 +329,13 @@ private:
     constexpr std::string_view kMessage = "<|message|>";
     const std::string_view header = text_.substr(tag.end, kMostAttributeBytes);
     const std::string_view name = trim(header.substr(0, header.find_first_of("<\n")));
-    const Kind kind = name.starts_with("final") ? Kind::Final : Kind::Channel;
+    std::string_view role =
+        text_.substr(at_ - std::min(at_, kMostNameBytes), std::min(at_, kMostNameBytes));
+    role = role.substr(role.rfind('>') + 1); // npos + 1 is 0
+    // A call of a tool answers, too: "commentary to=functions.submit".
+    const bool calls = name.starts_with("commentary") &&
+                       (name.find(" to=") != name.npos || role.find(" to=") != role.npos);
+    const Kind kind = name.starts_with("final") || calls ? Kind::Final : Kind::Channel;
     const std::size_t message = tag.bar_behind ? header.find(kMessage) : std::string_view::npos;
     return until(kind, message == std::string_view::npos ? end_of_role(tag.end)
                                                          : tag.end + message + kMessage.size());
