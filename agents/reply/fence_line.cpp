@@ -3,7 +3,6 @@
 #include "base/text.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 
 namespace winnow::agents {
@@ -28,11 +27,10 @@ std::size_t find_run(std::string_view line, char mark, std::size_t length) {
 }
 
 bool is_language(std::string_view word) {
-  constexpr std::array<std::string_view, 28> kLanguages{
-      "cuda", "cu",   "c",     "cpp",  "c++",  "cc",     "cxx",      "h",    "hpp",  "hip",
-      "json", "text", "txt",   "bash", "sh",   "python", "markdown", "md",   "diff", "ptx",
-      "asm",  "toml", "patch", "yaml", "glsl", "opencl", "console",  "plain"};
-  return std::find(kLanguages.begin(), kLanguages.end(), word) != kLanguages.end();
+  constexpr std::string_view kLanguages =
+      " cuda cu c cpp c++ cc cxx h hpp hip json text txt bash sh python markdown md diff ptx asm "
+      "toml patch yaml glsl opencl console plain ";
+  return kLanguages.find(" " + std::string(word) + " ") != std::string_view::npos;
 }
 
 std::string language_of(std::string_view info) {
