@@ -92,6 +92,8 @@ TEST(Reply, ReadsFencesInFencesInQuotesAndInScripts) {
   EXPECT_EQ(extract("~~~~\n" + block + "~~~~\n").text, kKernel);
   EXPECT_EQ(extract("````cuda\n" + kKernel + "```\nThat is all.\n").text, kKernel);
   EXPECT_EQ(extract("```cuda\n" + kKernel + "\nIt reads each element once.\n").text, kKernel);
+  EXPECT_EQ(extract("```cuda\v\n/*@winnow {} @*/\f\n" + kCode + "```\n").text,
+            "/*@winnow {} @*/ \n" + kCode);
   EXPECT_EQ(extract("```python\nsource = r'''\n" + kKernel + "'''\n```\n").text, kKernel);
   EXPECT_EQ(extract("> > ```cuda\n> > /*@winnow {} @*/\n> > " + kCode + "> > ```\n").text,
             "/*@winnow {} @*/\n" + kCode);
