@@ -51,7 +51,8 @@ constexpr const char* kLight =
     "ORDER BY fraction IS NULL, fraction LIMIT 1";
 
 constexpr const char* kCalls =
-    "SELECT count(*) AS calls, count(x.served_from) AS calls_from_record, "
+    "SELECT count(nullif(x.status, 'pending')) AS calls, count(x.served_from) AS "
+    "calls_from_record, "
     "coalesce(sum(x.price_unknown), 0) AS calls_without_price, total(x.paid_dollars) AS dollars, "
     "total(x.unconfirmed_dollars) AS estimated_dollars FROM candidates AS c "
     "JOIN model_calls AS m ON m.run_id = c.run_id AND m.task_id = c.task_id AND m.id <= c.call_id "

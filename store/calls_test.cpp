@@ -98,7 +98,7 @@ TEST(ModelCalls, ACallWithoutAReplyMayHaveBeenBilled) {
   t.store.finish_call(call, reply("text"));
   EXPECT_THAT(unconfirmed(t), ElementsAre("1|1000|0.25")) << "the first one still may have been";
   const RunCosts costs = t.store.run_costs(t.run);
-  EXPECT_EQ(costs.calls, 1);
+  EXPECT_EQ(costs.calls, 1) << "the answered one";
   EXPECT_EQ(costs.dollars, 0.5);
   EXPECT_EQ(costs.unconfirmed_sendings, 1);
   EXPECT_EQ(costs.unconfirmed_tokens, 1000);
@@ -126,7 +126,7 @@ TEST(ModelCalls, UnknownPricesAreCountedApart) {
   call("b", reply("two", std::nullopt));
   t.store.begin_call(t.run, t.task, "c", "chat", "m", request("c"));
   const RunCosts costs = t.store.run_costs(t.run);
-  EXPECT_EQ(costs.calls, 3);
+  EXPECT_EQ(costs.calls, 2) << "the open call is not one of them";
   EXPECT_EQ(costs.dollars, 0.5);
   EXPECT_EQ(costs.calls_without_price, 1) << "the open call is not one of them";
   EXPECT_EQ(costs.prompt_tokens, 200);

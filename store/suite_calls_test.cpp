@@ -31,6 +31,7 @@ TEST(SuiteCalls, HaveTheEvaluationThatCountsAndTheCost) {
   EXPECT_TRUE(calls[0].is_answered);
   EXPECT_TRUE(calls[0].is_made);
   EXPECT_FALSE(calls[1].is_made);
+  EXPECT_EQ(t.store.run_costs(t.run).calls, 1) << "the calls of a run are those that were made";
   EXPECT_EQ(calls[0].task, "axpy");
   EXPECT_EQ(calls[0].verdict, tasks::Verdict::Correct);
   EXPECT_EQ(calls[0].stage, correct_evaluation(1.5).stage);

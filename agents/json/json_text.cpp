@@ -38,6 +38,14 @@ nlohmann::json parse_untrusted_json(std::string_view text) {
   }
 }
 
+nlohmann::json json_or_null(std::string_view text) {
+  try {
+    return parse_untrusted_json(text);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
 std::string text_member(const nlohmann::json& object, const char* name, std::string otherwise) {
   const auto member = object.find(name);
   return member != object.end() && member->is_string() ? member->get<std::string>()

@@ -12,6 +12,8 @@ namespace winnow::agents {
 /// does, because some models and servers send such text. Throws Error with the reason ("not JSON:
 /// ... at byte 12", "nested more than 100 levels deep").
 nlohmann::json parse_untrusted_json(std::string_view text);
+/// The same, but null instead of an error.
+nlohmann::json json_or_null(std::string_view text);
 
 /// The value of a member; `otherwise` if the member is missing or of another type.
 std::string text_member(const nlohmann::json& object, const char* name, std::string otherwise = {});

@@ -3,7 +3,6 @@
 #include "base/text.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 
 namespace winnow::agents {
@@ -28,11 +27,10 @@ std::size_t find_run(std::string_view line, char mark, std::size_t length) {
 }
 
 bool is_language(std::string_view word) {
-  constexpr std::array<std::string_view, 28> kLanguages{
-      "cuda", "cu",   "c",     "cpp",  "c++",  "cc",     "cxx",      "h",    "hpp",  "hip",
-      "json", "text", "txt",   "bash", "sh",   "python", "markdown", "md",   "diff", "ptx",
-      "asm",  "toml", "patch", "yaml", "glsl", "opencl", "console",  "plain"};
-  return std::find(kLanguages.begin(), kLanguages.end(), word) != kLanguages.end();
+  constexpr std::string_view kLanguages =
+      " cuda cu c cpp c++ cc cxx h hpp hip json text txt bash sh python markdown md diff ptx asm "
+      "toml patch yaml glsl opencl console plain ";
+  return kLanguages.find(" " + std::string(word) + " ") != std::string_view::npos;
 }
 
 std::string language_of(std::string_view info) {
@@ -106,8 +104,10 @@ std::optional<Fence> opening_fence(std::string_view line) {
   fence.mark = rest[0];
   fence.length = marks_at(rest);
   const std::string_view before = line.substr(0, at);
-  fence.quoted = trim(before).starts_with('>') && before.find_first_not_of(" \t>-*") == before.npos;
-  fence.indent = fence.quoted ? 0 : at;
+  const bool quoted =
+      trim(before).starts_with('>') && before.find_first_not_of(" \t>-*") == before.npos;
+  fence.quotes = quoted ? static_cast<int>(std::count(before.begin(), before.end(), '>')) : 0;
+  fence.indent = quoted ? 0 : at;
   std::string_view info = trim(rest.substr(fence.length));
   if (info.find('`') != std::string_view::npos) {
     return std::nullopt; // ```x``` on one line is inline code
@@ -141,12 +141,14 @@ std::optional<ClosingFence> closing_fence(std::string_view line, const Fence& op
 }
 
 std::string_view without_quote(std::string_view line, const Fence& open) {
-  const std::size_t quote = line.find_first_not_of(kBlanks);
-  if (!open.quoted || quote == std::string_view::npos || line[quote] != '>') {
-    return line;
+  for (int i = 0; i < open.quotes; ++i) {
+    const std::size_t quote = line.find_first_not_of(kBlanks);
+    if (quote == std::string_view::npos || line[quote] != '>') {
+      break;
+    }
+    line.remove_prefix(quote + 1);
+    line.remove_prefix(line.starts_with(' ') ? 1 : 0);
   }
-  line.remove_prefix(quote + 1);
-  line.remove_prefix(line.starts_with(' ') ? 1 : 0);
   return line;
 }
 

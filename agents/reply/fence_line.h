@@ -11,7 +11,7 @@ struct Fence {
   char mark = '`';
   std::size_t length = 0;
   std::size_t indent = 0; ///< of the block's lines
-  bool quoted = false;    ///< the lines of the block begin with '>'
+  int quotes = 0;         ///< the lines of the block begin with so many '>'
   std::string language;   ///< in lower case
   bool bare = true;       ///< nothing behind the marks: the line may close a block
   std::string_view code;  ///< that begins behind an opening fence

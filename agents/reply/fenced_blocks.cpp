@@ -9,10 +9,27 @@
 namespace winnow::agents {
 namespace {
 
-constexpr std::size_t kMaxMarkdownDepth = 4;
+constexpr std::size_t kMaxWrappers = 4;
 
-bool is_markdown(std::string_view language) {
-  return language == "markdown" || language == "md";
+/// Whether the blocks inside a block stand for it.
+bool is_wrapper(std::string_view language, const std::vector<FencedBlock>& inner) {
+  return language == "markdown" || language == "md" ||
+         std::any_of(inner.begin(), inner.end(), [](const FencedBlock& block) {
+           return block.text.find("@winnow") != std::string::npos;
+         });
+}
+
+/// The length of the text before a fence in it that closes nothing; npos: there is none.
+std::size_t before_shorter_fence(std::string_view text) {
+  std::size_t at = 0;
+  for (const std::string_view line : split_lines(text)) {
+    const auto fence = opening_fence(line);
+    if (fence && fence->bare && trim(line).front() == fence->mark) {
+      return at;
+    }
+    at += line.size() + 1;
+  }
+  return std::string_view::npos;
 }
 
 /// Splits a text into blocks. With `nesting`, a fence with a language inside a block opens an
@@ -20,8 +37,7 @@ bool is_markdown(std::string_view language) {
 /// begins the next block.
 class BlockReader {
 public:
-  BlockReader(bool nesting, std::size_t markdown_depth)
-      : nesting_(nesting), markdown_depth_(markdown_depth) {}
+  BlockReader(bool nesting, std::size_t wrappers) : nesting_(nesting), wrappers_(wrappers) {}
 
   /// False if the text ended inside a block that contains other blocks: then nesting was a wrong
   /// guess. `offset` is the place of the text in the whole.
@@ -110,11 +126,16 @@ private:
     block_.closed = closed;
     block_.end = offset_ + end;
     open_.clear();
-    if (is_markdown(block_.language) && markdown_depth_ < kMaxMarkdownDepth) {
-      BlockReader inner(nesting_, markdown_depth_ + 1);
+    if (const std::size_t at = closed ? std::string::npos : before_shorter_fence(block_.text);
+        at != std::string::npos) {
+      block_.text.resize(at);
+      block_.closed = true;
+    }
+    if (wrappers_ < kMaxWrappers) {
+      BlockReader inner(nesting_, wrappers_ + 1);
       const std::size_t begin = std::min(content_begin_, content_end);
       inner.read(text_.substr(begin, content_end - begin), offset_ + begin);
-      if (!inner.blocks.empty()) {
+      if (!inner.blocks.empty() && is_wrapper(block_.language, inner.blocks)) {
         std::move(inner.blocks.begin(), inner.blocks.end(), std::back_inserter(blocks));
         return;
       }
@@ -123,7 +144,7 @@ private:
   }
 
   bool nesting_;
-  std::size_t markdown_depth_;
+  std::size_t wrappers_;
   std::string_view text_;
   std::size_t offset_ = 0, line_begin_ = 0, line_end_ = 0, content_begin_ = 0;
   std::vector<Fence> open_; ///< innermost last

@@ -19,8 +19,8 @@ struct FencedBlock {
 /// The blocks of a text whose lines end in LF, in order, by the rules of CommonMark and by the
 /// habits of models: a fence may stand in a list, in a quote, in bold, and behind words that end in
 /// a colon; code may stand on the line of either fence; a block ends where the next one begins. The
-/// text of a block leaves out fence lines of blocks nested in it. A markdown block is replaced by
-/// the blocks inside it.
+/// text of a block leaves out fence lines of blocks nested in it. A markdown block, and one around
+/// a block with a plan, is replaced by the blocks inside it.
 std::vector<FencedBlock> fenced_blocks(std::string_view text);
 
 } // namespace winnow::agents

@@ -1,7 +1,6 @@
 #include "agents/reply/json_objects.h"
 
 #include "agents/json/json_text.h"
-#include "base/error.h"
 #include "base/text.h"
 #include "base/text/json_levels.h"
 
@@ -51,15 +50,9 @@ std::string with_escaped_controls(std::string_view text) {
 }
 
 std::optional<json> parsed_object(std::string_view text) {
-  for (const bool forgiving : {false, true}) {
-    try {
-      json object = parse_untrusted_json(forgiving ? with_escaped_controls(text) : text);
-      return object.is_object() ? std::optional(std::move(object)) : std::nullopt;
-    } catch (const Error&) {
-      continue;
-    }
-  }
-  return std::nullopt;
+  json object = json_or_null(text);
+  object = object.is_null() ? json_or_null(with_escaped_controls(text)) : std::move(object);
+  return object.is_object() ? std::optional(std::move(object)) : std::nullopt;
 }
 
 /// An object begins with a brace and a quote, or is empty.
@@ -68,8 +61,17 @@ bool may_begin_object(std::string_view text) {
   return next != std::string_view::npos && (text[next] == '"' || text[next] == '}');
 }
 
+/// A text, or the lines of one.
 std::string text_in(const json& object, const char* name) {
-  return object.is_object() ? text_member(object, name) : std::string();
+  const auto member = object.is_object() ? object.find(name) : object.end();
+  if (member == object.end() || !member->is_array()) {
+    return object.is_object() ? text_member(object, name) : std::string();
+  }
+  std::string text;
+  for (const json& line : *member) {
+    text += line.is_string() ? line.get<std::string>() + "\n" : "";
+  }
+  return text;
 }
 
 bool is_kernel_text(const std::string& text) {
@@ -102,6 +104,27 @@ JsonObjects find_json_objects(std::string_view text) {
     }
   }
   return found;
+}
+
+std::string kernel_file_like_json(std::string_view text) {
+  constexpr std::string_view kName = "kernel_file";
+  const std::size_t name = text.find(kName);
+  const std::size_t colon =
+      name == text.npos ? name : text.find_first_not_of("\"' \t\n", name + kName.size());
+  if (colon == text.npos || text[colon] != ':') {
+    return {};
+  }
+  const std::string_view value = trim(text.substr(colon + 1));
+  for (const std::string_view quote : {"\"\"\"", "'''", "`"}) {
+    const std::size_t end = value.starts_with(quote) ? value.rfind(quote) : 0;
+    if (end > 0) {
+      return std::string(value.substr(quote.size(), end - quote.size()));
+    }
+  }
+  const std::size_t end = value.starts_with('"') ? json_string_end(value, 0) : value.size();
+  const json string =
+      end < value.size() ? json_or_null(with_escaped_controls(value.substr(0, end + 1))) : json();
+  return string.is_string() ? string.get<std::string>() : std::string();
 }
 
 std::string kernel_file_in(const json& object) {

@@ -1,6 +1,7 @@
 #include "agents/reply/reply.h"
 
 #include "agents/json/json_text.h"
+#include "agents/reply/final_words.h"
 #include "agents/reply/json_objects.h"
 #include "agents/reply/read_reply.h"
 #include "agents/reply/reply_text.h"
@@ -40,8 +41,10 @@ struct Part {
   std::size_t number = 0; ///< counts from 1
   std::string text;
   bool closed = true;
-  std::size_t begin = 0; ///< place in the text
-  bool json = false;     ///< PlanOnly: the block is JSON without the comment around it
+  std::size_t begin = 0;  ///< place in the text
+  std::string_view words; ///< between the block before and this one
+  bool is_script = false; ///< the kernel file is a text in a program of another language
+  bool json = false;      ///< PlanOnly: the block is JSON without the comment around it
 };
 
 Part::Kind kind_of(std::string_view text, bool& json) {
@@ -71,6 +74,11 @@ std::optional<ExtractedKernel> from_json(std::string_view text, const Reply& rep
   if (depth > 1 || text.find('{') == std::string_view::npos) {
     return std::nullopt;
   }
+  if (trim(text).starts_with('"')) {
+    if (const nlohmann::json whole = json_or_null(trim(text)); whole.is_string()) {
+      return extract(read_reply(whole.get<std::string>(), reply.finish_reason), depth + 1);
+    }
+  }
   const JsonObjects found = find_json_objects(text);
   for (auto object = found.objects.rbegin(); object != found.objects.rend(); ++object) {
     if (const std::string kernel = kernel_file_in(*object); !kernel.empty()) {
@@ -80,13 +88,17 @@ std::optional<ExtractedKernel> from_json(std::string_view text, const Reply& rep
       return problem("the kernel_file of the JSON reply is empty; expected one kernel file");
     }
   }
+  if (const std::string kernel = kernel_file_like_json(text); has_device_code(kernel)) {
+    return extract(read_reply(kernel, reply.finish_reason), depth + 1);
+  }
   return found.cut && has_device_code(text) ? std::optional(problem(cut_off("its JSON", reply)))
                                             : std::nullopt;
 }
 
-std::vector<Part> parts_of(std::vector<FencedBlock> blocks, const Reply& reply, int depth) {
+std::vector<Part> parts_of(std::string_view text, const Reply& reply, int depth) {
   std::vector<Part> parts;
-  for (FencedBlock& block : blocks) {
+  std::size_t end = 0; // of the block before
+  for (FencedBlock& block : fenced_blocks(text)) {
     Part part;
     if (trim(block.text).starts_with('{')) {
       if (const auto inner = from_json(block.text, reply, depth); inner && inner->text) {
@@ -97,7 +109,11 @@ std::vector<Part> parts_of(std::vector<FencedBlock> blocks, const Reply& reply, 
     part.number = parts.size() + 1;
     part.text = std::move(block.text);
     part.closed = block.closed;
+    part.is_script = block.language == "python" || block.language == "py" ||
+                     block.language == "bash" || block.language == "sh";
     part.begin = block.begin;
+    part.words = text.substr(end, std::max(block.begin, end) - end);
+    end = block.end;
     parts.push_back(std::move(part));
   }
   return parts;
@@ -115,7 +131,7 @@ std::string squeezed(std::string_view text) {
 /// too long.
 constexpr std::size_t kMaxDistinct = 16;
 
-/// Different parts of a kind. Equal texts count once.
+/// Different parts of a kind. Equal texts count once, where they stand last.
 std::vector<const Part*> distinct(const std::vector<Part>& parts, Part::Kind kind) {
   std::vector<const Part*> chosen;
   std::vector<std::string> known;
@@ -128,6 +144,8 @@ std::vector<const Part*> distinct(const std::vector<Part>& parts, Part::Kind kin
     if (same == known.end()) {
       known.push_back(std::move(text));
       chosen.push_back(&part);
+    } else if (part.closed) {
+      chosen[static_cast<std::size_t>(same - known.begin())] = &part;
     }
   }
   return chosen;
@@ -204,19 +222,33 @@ ExtractedKernel from_bare_text(std::string_view text, const Reply& reply) {
                "the reply has no fenced block; took the text from the plan to the end");
 }
 
+/// The one of several kernel files that the words of the reply call final; nullptr: they do not.
+const Part* final_kernel(std::vector<const Part*> kernels) {
+  std::erase_if(kernels,
+                [](const Part* part) { return standing_by(part->words) == Standing::Former; });
+  const auto last = std::find_if(kernels.rbegin(), kernels.rend(), [](const Part* part) {
+    return standing_by(part->words) == Standing::Final;
+  });
+  return kernels.size() == 1 ? kernels.front() : last == kernels.rend() ? nullptr : *last;
+}
+
 ExtractedKernel take_kernel(const Part& part, std::size_t blocks, const Reply& reply) {
   if (!part.closed && (reply.hit_limit() || brace_is_open(part.text))) {
     return problem(cut_off("a code block", reply));
   }
+  if (part.is_script) {
+    ExtractedKernel kernel = from_bare_text(part.text, reply);
+    kernel.note = kernel.text ? "took the kernel file out of a script" : "";
+    return kernel;
+  }
   if (!part.closed) {
-    return found(part.text.substr(0, part.text.find_last_not_of(" \t\n") + 1) + "\n",
+    return found(fmt::format("{}\n", trim(without_last_prose(part.text))),
                  "the code block has no closing fence; took the text up to the end of the reply");
   }
-  return found(part.text,
-               blocks == 1
-                   ? std::string()
-                   : fmt::format("took block {} of {}: only this block has a plan and device code",
-                                 part.number, blocks));
+  return found(part.text, blocks == 1
+                              ? std::string()
+                              : fmt::format("took block {} of {}, which has a plan and device code",
+                                            part.number, blocks));
 }
 
 ExtractedKernel combine(const Part& plan, const Part& code, const Reply& reply) {
@@ -306,20 +338,23 @@ ExtractedKernel without_kernel_block(const std::vector<Part>& parts, std::string
 
 /// The kernel file of one text of the answer.
 ExtractedKernel extract_from(std::string_view text, const Reply& reply, int depth) {
-  const bool begins_as_json = trim(text).starts_with('{');
+  const bool begins_as_json = trim(text).find_first_of("{\"") == 0;
   if (begins_as_json) {
     if (auto kernel = from_json(text, reply, depth)) {
       return *std::move(kernel);
     }
   }
-  const std::vector<Part> parts = parts_of(fenced_blocks(text), reply, depth);
+  const std::vector<Part> parts = parts_of(text, reply, depth);
   const auto kernels = distinct(parts, Part::Kind::Kernel);
   if (kernels.size() == 1) {
     return take_kernel(*kernels[0], parts.size(), reply);
   }
   if (kernels.size() > 1) {
-    return problem(fmt::format("blocks {} hold {} different kernel files; send exactly one",
-                               block_numbers(kernels), kernels.size()));
+    const Part* last = final_kernel(kernels);
+    return last != nullptr
+               ? take_kernel(*last, parts.size(), reply)
+               : problem(fmt::format("blocks {} hold {} different kernel files; send exactly one",
+                                     block_numbers(kernels), kernels.size()));
   }
   if (auto kernel = begins_as_json ? std::nullopt : from_json(text, reply, depth)) {
     return *std::move(kernel);
@@ -341,6 +376,10 @@ bool may_hold_kernel(std::string_view text) {
 std::string why_empty(const Reply& reply) {
   if (reply.hit_limit()) {
     return "the reply is empty: the token limit was reached before the answer began";
+  }
+  if (!reply.finish_reason.empty() && reply.finish_reason != "stop") {
+    return fmt::format("the reply is empty: the endpoint says that it ended by '{}'",
+                       reply.finish_reason);
   }
   return reply.reasoning.empty()
              ? "the reply is empty; expected one kernel file in a fenced block"

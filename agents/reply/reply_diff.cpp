@@ -6,6 +6,9 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
@@ -26,12 +29,18 @@ struct DiffProblem : std::runtime_error {
 };
 
 struct Block {
-  std::size_t number = 0; ///< counts from 1
+  std::size_t number = 0;  ///< counts from 1
+  std::string_view prefix; ///< before its first marker: of a list or a quote
   Lines search;
   Lines replace;
   std::size_t begin = 0; ///< index of the first line of the parent that is replaced
   std::size_t end() const { return begin + search.size(); }
 };
+
+/// The length of the spaces and of the '>' of quotes at the begin of a line.
+std::size_t prefix_length(std::string_view line) {
+  return std::min(line.find_first_not_of("> \t"), line.size());
+}
 
 std::string_view without_line_end(std::string_view line) {
   return line.substr(0, line.find_last_not_of(" \t\r") + 1);
@@ -47,20 +56,31 @@ Lines lines_of(std::string_view text) {
   return lines;
 }
 
-/// Whether the line is a marker: five to nine times `mark`, then `word`.
-bool is_marker(std::string_view line, char mark, std::string_view word) {
+/// The first word behind five to nine times `mark`, in lower case; nullopt: the line is no marker.
+std::optional<std::string> marker_word(std::string_view line, char mark) {
   line = trim(line);
   const std::size_t marks = std::min(line.find_first_not_of(mark), line.size());
-  return marks >= 5 && marks <= 9 && trim(line.substr(marks)) == word;
+  const std::string_view behind = trim(line.substr(marks));
+  if (marks < 5 || marks > 9) {
+    return std::nullopt;
+  }
+  std::string word(behind.substr(0, behind.find_first_of(" :\t")));
+  std::transform(word.begin(), word.end(), word.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return word;
 }
+/// Models take other words for SEARCH, too.
 bool is_search_marker(std::string_view line) {
-  return is_marker(line, '<', "SEARCH");
+  constexpr std::array<std::string_view, 6> kWords{"search", "original", "head",
+                                                   "before", "old",      "parent"};
+  const auto word = marker_word(line.substr(prefix_length(line)), '<');
+  return word && std::find(kWords.begin(), kWords.end(), *word) != kWords.end();
 }
 bool is_middle_marker(std::string_view line) {
-  return is_marker(line, '=', "");
+  return marker_word(line, '=') == "";
 }
 bool is_end_marker(std::string_view line) {
-  return is_marker(line, '>', "REPLACE");
+  return marker_word(line, '>').has_value();
 }
 
 /// Reads the blocks of a reply line by line.
@@ -80,8 +100,14 @@ private:
   enum class State { Outside, Search, Replace };
 
   void take(std::string_view line) {
+    std::string_view quote = state_ == State::Outside ? "" : blocks_.back().prefix;
+    quote = quote.substr(0, quote.rfind('>') + 1); // npos + 1 is 0
+    if (!quote.empty() && line.starts_with(quote)) {
+      line.remove_prefix(quote.size());
+      line.remove_prefix(line.starts_with(' ') ? 1 : 0);
+    }
     if (is_search_marker(line)) {
-      begin();
+      begin(line.substr(0, prefix_length(line)));
     } else if (state_ == State::Search) {
       take_searched(line);
     } else if (state_ == State::Replace) {
@@ -89,7 +115,7 @@ private:
     }
   }
 
-  void begin() {
+  void begin(std::string_view prefix) {
     if (state_ != State::Outside) {
       refuse("has no line '>>>>>>> REPLACE' before the next block begins");
     }
@@ -101,6 +127,7 @@ private:
     }
     blocks_.emplace_back();
     blocks_.back().number = blocks_.size();
+    blocks_.back().prefix = prefix;
     state_ = State::Search;
   }
 
@@ -225,8 +252,28 @@ PlanLines plan_lines(std::string_view parent) {
   return {line_of(plan.begin), line_of(end > 0 ? end - 1 : 0) + 1};
 }
 
+/// The lines without what a list or a fence puts around them.
+Lines unwrapped(Lines lines, std::string_view indent) {
+  if (lines.size() > 2 && trim(lines.front()).starts_with("```") && trim(lines.back()) == "```") {
+    lines.erase(lines.begin());
+    lines.pop_back();
+  }
+  for (std::string_view& line : lines) {
+    line.remove_prefix(line.starts_with(indent) ? indent.size() : 0);
+  }
+  return lines;
+}
+
 void locate(Block& block, const Lines& parent, const PlanLines& plan) {
-  const std::vector<std::size_t> found = occurrences(parent, block.search);
+  std::vector<std::size_t> found = occurrences(parent, block.search);
+  if (found.empty()) {
+    const std::string_view indent = block.prefix.find('>') == block.prefix.npos ? block.prefix : "";
+    if (Lines search = unwrapped(block.search, indent); search != block.search) {
+      found = occurrences(parent, search);
+      block.search = found.empty() ? block.search : std::move(search);
+      block.replace = found.empty() ? block.replace : unwrapped(block.replace, indent);
+    }
+  }
   if (found.empty()) {
     throw DiffProblem(fmt::format("block {}: the lines to search are not in the parent: {}",
                                   block.number, missing_text(parent, block.search)));

@@ -1,4 +1,5 @@
 #include "agents/reply/reply_diff.h"
+#include "base/text.h"
 
 #include <string>
 
@@ -67,6 +68,27 @@ TEST(ReplyDiff, ToleratesLineEndsSpacesAndOtherLengthsOfMarkers) {
   EXPECT_THAT(text_of("<<<<< SEARCH\n  float sum = 0;\n=====\n  float sum = 1;\n >>>>> REPLACE "),
               HasSubstr("float sum = 1;"));
   EXPECT_EQ(text_of(block("a\n", "b\n"), "x \r\na\t\r\nc"), "x \nb\nc\n");
+}
+
+TEST(ReplyDiff, ToleratesOtherWordsAndWhatStandsAroundABlock) {
+  const std::string plain = block("  float sum = 0;\n", "  float sum = 1;\n");
+  const auto prefixed = [&](const std::string& prefix) {
+    std::string all;
+    for (const std::string_view line : split_lines(plain)) {
+      all.append(prefix).append(line).push_back('\n');
+    }
+    return all;
+  };
+  for (const std::string& reply :
+       {with(with(plain, "SEARCH", "search:"), "REPLACE", "replace:"),
+        with(with(plain, "SEARCH", "ORIGINAL"), "REPLACE", "UPDATED"),
+        with(with(plain, "SEARCH", "HEAD"), "REPLACE", "main"),
+        with(plain, "SEARCH", "SEARCH kernel.cu"), prefixed("> "), prefixed("   "),
+        block("```cuda\n  float sum = 0;\n```\n", "```cuda\n  float sum = 1;\n```\n")}) {
+    EXPECT_THAT(text_of(reply), HasSubstr("{\n  float sum = 1;\n  for")) << reply;
+    EXPECT_TRUE(has_block(reply));
+  }
+  EXPECT_FALSE(has_block("<<<<< look here\n"));
 }
 
 TEST(ReplyDiff, NamesTheNearestLineIfNothingMatches) {

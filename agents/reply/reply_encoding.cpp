@@ -84,6 +84,8 @@ std::string repaired_encoding(std::string_view text, std::vector<std::string>& r
     } else if (c == '\0') {
       repaired += ' ';
       note("NUL bytes");
+    } else if (c == '\v' || c == '\f') {
+      repaired += ' ';
     } else if (const Replaced* entry = static_cast<unsigned char>(c) < 0x80
                                            ? nullptr
                                            : replaced_at(std::string_view(valid).substr(i))) {

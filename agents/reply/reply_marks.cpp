@@ -3,7 +3,6 @@
 #include "base/text.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <optional>
 #include <string>
@@ -18,56 +17,49 @@ constexpr std::size_t kMostAttributeBytes = 200;
 constexpr std::string_view kWideBar = "\xEF\xBD\x9C", kWideSpace = "\xE2\x96\x81";
 constexpr std::string_view kLeftTriangle = "\xE2\x97\x81", kRightTriangle = "\xE2\x96\xB7";
 
-template <std::size_t N>
-bool is_one_of(std::string_view word, const std::array<std::string_view, N>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+/// `words` has a space before and behind each word.
+bool is_one_of(std::string_view word, std::string_view words) {
+  return words.find(" " + std::string(word) + " ") != std::string_view::npos;
 }
 
 bool names_thoughts(std::string_view name) {
-  constexpr std::array<std::string_view, 7> kParts{"think",      "thought",   "reason",   "reflect",
-                                                   "scratchpad", "monologue", "rationale"};
-  constexpr std::array<std::string_view, 5> kWhole{"analysis", "cot", "deliberation",
-                                                   "introspection", "commentary"};
-  return is_one_of(name, kWhole) || std::any_of(kParts.begin(), kParts.end(), [&](auto part) {
-           return name.find(part) != std::string_view::npos;
-         });
+  // The last five are parts of words in Chinese (two), Korean and Russian (two).
+  constexpr std::string_view kParts =
+      "think thought reason reflect scratch monologue rationale ponder draft denk gedanke pensa "
+      "razona raisonn \xE6\x80\x9D \xE6\x8E\xA8\xE7\x90\x86 \xEC\x83\x9D\xEA\xB0\x81 "
+      "\xD0\xBC\xD1\x8B\xD1\x81\xD0\xBB \xD1\x80\xD0\xB0\xD1\x81\xD1\x81\xD1\x83\xD0\xB6 ";
+  for (std::size_t at = 0; at < kParts.size(); at = kParts.find(' ', at) + 1) {
+    if (name.find(kParts.substr(at, kParts.find(' ', at) - at)) != std::string_view::npos) {
+      return true;
+    }
+  }
+  return is_one_of(name,
+                   " analysis cot deliberation introspection commentary planning brainstorm ");
 }
 
 bool names_answer(std::string_view name) {
-  constexpr std::array<std::string_view, 14> kNames{
-      "answer", "final", "final_answer", "output", "solution", "response",  "result",
-      "kernel", "code",  "kernel_file",  "cuda",   "file",     "tool_call", "function_call"};
-  return is_one_of(name, kNames);
+  return is_one_of(name, " answer final final_answer output solution response result kernel code "
+                         "kernel_file cuda file tool_call function_call ");
 }
 
 bool names_end_of_turn(std::string_view name) {
-  constexpr std::array<std::string_view, 15> kNames{"im_end",
-                                                    "eot_id",
-                                                    "eom_id",
-                                                    "endoftext",
-                                                    "end_of_text",
-                                                    "end",
-                                                    "return",
-                                                    "call",
-                                                    "eot",
-                                                    "eos",
-                                                    "turn",
-                                                    "end_of_turn",
-                                                    "end_of_turn_token",
-                                                    "end_of_sentence",
-                                                    "endofturn"};
-  return is_one_of(name, kNames);
+  return is_one_of(name, " im_end eot_id eom_id endoftext end_of_text end return call eot eos turn "
+                         "end_of_turn end_of_turn_token end_of_sentence endofturn ");
 }
 
 /// Marks behind which the name of a role follows.
 bool names_begin_of_turn(std::string_view name) {
-  constexpr std::array<std::string_view, 5> kNames{"im_start", "start", "start_header_id",
-                                                   "start_of_turn", "turn"};
-  return is_one_of(name, kNames);
+  return is_one_of(name, " im_start start start_header_id start_of_turn turn ");
 }
 
 bool is_name_character(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == ':' || c == '-';
+}
+
+/// Of a name outside of ASCII, but not of the bars, triangles and spaces of marks.
+bool is_letter_byte(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte >= 0x80 && byte != 0xE2 && byte != 0xEF;
 }
 
 /// A tag in pieces: "</mm:think>" is {name "think", closes}.
@@ -118,7 +110,7 @@ private:
     while (at_ < text_.size() && name.size() <= kMostNameBytes) {
       if (take(kWideSpace)) {
         name += '_';
-      } else if (is_name_character(text_[at_])) {
+      } else if (is_name_character(text_[at_]) || is_letter_byte(text_[at_])) {
         const char c = text_[at_++];
         name += c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
       } else {
@@ -257,6 +249,9 @@ private:
     if (tag.name == "end_of_turn" || (tag.name == "s" && tag.closes)) {
       return until(Kind::Turn, tag.end);
     }
+    if (tag.name == "unused94" || tag.name == "unused95") { // of MedGemma
+      return until(tag.name == "unused94" ? Kind::Open : Kind::Close, tag.end);
+    }
     if (tag.name == "start_of_turn") {
       return until(Kind::Turn, end_of_role(tag.end));
     }
@@ -302,7 +297,13 @@ private:
     constexpr std::string_view kMessage = "<|message|>";
     const std::string_view header = text_.substr(tag.end, kMostAttributeBytes);
     const std::string_view name = trim(header.substr(0, header.find_first_of("<\n")));
-    const Kind kind = name.starts_with("final") ? Kind::Final : Kind::Channel;
+    std::string_view role =
+        text_.substr(at_ - std::min(at_, kMostNameBytes), std::min(at_, kMostNameBytes));
+    role = role.substr(role.rfind('>') + 1); // npos + 1 is 0
+    // A call of a tool answers, too: "commentary to=functions.submit".
+    const bool calls = name.starts_with("commentary") &&
+                       (name.find(" to=") != name.npos || role.find(" to=") != role.npos);
+    const Kind kind = name.starts_with("final") || calls ? Kind::Final : Kind::Channel;
     const std::size_t message = tag.bar_behind ? header.find(kMessage) : std::string_view::npos;
     return until(kind, message == std::string_view::npos ? end_of_role(tag.end)
                                                          : tag.end + message + kMessage.size());

@@ -49,6 +49,63 @@ TEST(Reply, TakesTheKernelFileOfAStructuredReply) {
   EXPECT_NE(extract(R"({"reasoning": "no idea", "kernel_file": ""})").problem, "");
 }
 
+TEST(Reply, TakesTheKernelFileOfWhatIsAlmostJson) {
+  const std::string text = nlohmann::json(kKernel).dump();
+  const nlohmann::json lines{{"kernel_file", {"/*@winnow {} @*/", kCode}}};
+  EXPECT_EQ(extract(lines.dump()).text, "/*@winnow {} @*/\n" + kCode);
+  for (const std::string& reply :
+       {"{\"reasoning\": \"x\", \"kernel_file\": " + text + ",\n}",
+        "{\n // the kernel\n \"kernel_file\": " + text + "\n}",
+        "{\"reasoning\": \"x\", \"kernel_file\": " + text, "{'kernel_file': '''" + kKernel + "'''}",
+        "{\"kernel_file\": \"\"\"" + kKernel + "\"\"\"}", text, nlohmann::json(text).dump()}) {
+    EXPECT_EQ(extract(reply).text, kKernel) << reply;
+  }
+  EXPECT_THAT(extract("{\"kernel_file\": " + text.substr(0, text.size() - 9)).problem,
+              HasSubstr("the reply ends inside its JSON"));
+}
+
+TEST(Reply, TakesTheKernelThatTheWordsCallFinal) {
+  const std::string other = kPlan + "__global__ void f(float* x) { x[0] = 2; }\n";
+  const auto two = [&](const std::string& first, const std::string& second) {
+    return extract(first + "\n" + fence("cuda", other) + second + "\n" + fence("cuda", kKernel));
+  };
+  for (const auto& [first, second] : std::initializer_list<std::pair<std::string, std::string>>{
+           {"Before:", "After:"},
+           {"Version 1:", "It forgets y. Here is the final version:"},
+           {"Here it is:", "Oops, I forgot y. Let me fix that."},
+           {"## Draft", "## The kernel"},
+           {"> The parent:", "Mine:"},
+           {"The previous one:", "The previous version has a bug. New version:"},
+           {"Here is my thought process:", "Here is my response:"}}) {
+    EXPECT_EQ(two(first, second).text, kKernel) << second;
+  }
+  EXPECT_EQ(two("The final kernel:", "The original kernel, for comparison:").text, other);
+  for (const char* second :
+       {"Option B:", "", "Unlike the original, this one has wider loads and shared memory:"}) {
+    EXPECT_THAT(two("Option A:", second).problem, HasSubstr("2 different kernel files"));
+  }
+}
+
+TEST(Reply, ReadsFencesInFencesInQuotesAndInScripts) {
+  const std::string block = fence("cuda", kKernel);
+  EXPECT_EQ(extract("````\nHere:\n" + block + "Done.\n````\n").text, kKernel);
+  EXPECT_EQ(extract("~~~~\n" + block + "~~~~\n").text, kKernel);
+  EXPECT_EQ(extract("````cuda\n" + kKernel + "```\nThat is all.\n").text, kKernel);
+  EXPECT_EQ(extract("```cuda\n" + kKernel + "\nIt reads each element once.\n").text, kKernel);
+  EXPECT_EQ(extract("```cuda\v\n/*@winnow {} @*/\f\n" + kCode + "```\n").text,
+            "/*@winnow {} @*/ \n" + kCode);
+  EXPECT_EQ(extract("```python\nsource = r'''\n" + kKernel + "'''\n```\n").text, kKernel);
+  EXPECT_EQ(extract("> > ```cuda\n> > /*@winnow {} @*/\n> > " + kCode + "> > ```\n").text,
+            "/*@winnow {} @*/\n" + kCode);
+  const std::string usage = "// ```cpp\n// f<<<1, 1>>>(x);\n// ```\n";
+  EXPECT_EQ(extract(fence("", kKernel + usage)).text, kKernel + usage);
+}
+
+TEST(Reply, SaysHowAnEmptyAnswerEnded) {
+  EXPECT_THAT(extract("", "content_filter").problem, HasSubstr("ended by 'content_filter'"));
+  EXPECT_EQ(extract("").problem, "the reply is empty; expected one kernel file in a fenced block");
+}
+
 TEST(Reply, AcceptsTildesLongFencesAndIndentation) {
   EXPECT_EQ(extract("~~~cuda\n" + kKernel + "~~~\n").text, kKernel);
   EXPECT_EQ(extract("````\n" + kKernel + "````\n").text, kKernel);
@@ -61,7 +118,7 @@ TEST(Reply, TakesTheOnlyBlockWithAPlan) {
   const auto kernel = extract(fence("cuda", "float old;\n") + fence("cuda", kKernel) +
                               fence("bash", "nvcc f.cu\n"));
   EXPECT_EQ(kernel.text, kKernel);
-  EXPECT_EQ(kernel.note, "took block 2 of 3: only this block has a plan and device code");
+  EXPECT_EQ(kernel.note, "took block 2 of 3, which has a plan and device code");
 }
 
 TEST(Reply, CountsTheSameFileTwiceAsOne) {

@@ -46,6 +46,11 @@ std::string drawn_thoughts(const Draw& draw) {
       {"\xE2\x97\x81think\xE2\x96\xB7", "\xE2\x97\x81/think\xE2\x96\xB7"},
       {"<|begin_of_thought|>", "<|end_of_thought|>"},
       {"<|START_THINKING|>", "<|END_THINKING|>"},
+      {"<pondering>\n", "</pondering>\n"},
+      {"<\xE6\x80\x9D\xE8\x80\x83>\n", "</\xE6\x80\x9D\xE8\x80\x83>\n"},
+      {"<unused94>thought\n", "<unused95>"},
+      {"<|channel|>analysis<|message|>",
+       "<|end|><|start|>assistant<|channel|>commentary to=functions.submit<|message|>"},
       {"", "</think>\n"}, // the template has the opening mark
       {"", "[/THINK]"},
       {"<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>"},

@@ -1,10 +1,10 @@
 #include "harness/import/import_definitions.h"
 
+#include "agents/json/json_text.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json_dump.h"
 #include "base/text.h"
-#include "base/text/json_levels.h"
 #include "harness/import/safetensors.h"
 #include "tasks/parse/task_parse.h"
 #include "tasks/task/task.h"
@@ -55,20 +55,17 @@ std::optional<DefinitionFile> definition_file(const fs::path& path, const fs::pa
   file.folder = to / path.parent_path().filename() / path.stem();
   try {
     const std::string text = read_file(path, kMostDefinitionBytes);
-    const json fields = has_too_many_levels(text) ? json() : json::parse(text);
+    const json fields = agents::parse_untrusted_json(text);
     if (!fields.is_object() || !fields.contains("axes") || !fields.contains("inputs")) {
       return std::nullopt;
     }
-    const std::string name = fields.value("name", path.stem().string());
-    const std::string op = fields.value("op_type", "other");
+    const std::string name = agents::text_member(fields, "name", path.stem().string());
+    const std::string op = agents::text_member(fields, "op_type", "other");
     if (!is_plain_name(name) || !is_plain_name(op)) {
       file.wrong = "its name or op type is no file name";
     } else {
       file.folder = to / op / name;
     }
-  } catch (const json::exception& error) {
-    const std::string what = error.what(); // "[json.exception.parse_error.101] parse error at ..."
-    file.wrong = "not valid JSON: " + what.substr(what.find("] ") + 2);
   } catch (const Error& error) {
     file.wrong = error.what();
   }
@@ -97,7 +94,7 @@ std::string check_inputs(const DefinitionFile& file, const json& inputs, int& mi
 /// The text of one workload; empty, with a note, if it cannot be used.
 std::string workload(const DefinitionFile& file, std::string_view line, int& missing,
                      std::string& wrong) {
-  const json row = has_too_many_levels(line) ? json() : json::parse(line, nullptr, false);
+  const json row = agents::json_or_null(line);
   const json fields = row.is_object() ? row.value("workload", row) : json();
   if (!fields.is_object() || !fields.contains("axes") || !fields["axes"].is_object()) {
     wrong = "is no workload in JSON";

@@ -1,5 +1,6 @@
 #include "harness/import/import_modules.h"
 
+#include "agents/json/json_text.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json_dump.h"
@@ -69,7 +70,7 @@ std::optional<json> record_of(const fs::path& folder, const std::string& source,
       return std::nullopt;
     }
   }
-  json record = json::parse(read_file(folder / kRecord, kMostSourceBytes), nullptr, false);
+  json record = agents::json_or_null(read_file(folder / kRecord, kMostSourceBytes));
   const bool is_same = record.is_object() && record.value("settings", json()) == settings &&
                        read_file(folder / "reference.py", kMostSourceBytes) == source;
   return is_same ? std::optional(std::move(record)) : std::nullopt;

@@ -1,6 +1,6 @@
 #include "harness/import/safetensors.h"
 
-#include "base/text/json_levels.h"
+#include "agents/json/json_text.h"
 
 #include <array>
 #include <cstdint>
@@ -39,7 +39,7 @@ std::string safetensors_mistake(const std::filesystem::path& file, const std::st
   }
   std::string text(header_size, '\0');
   in.read(text.data(), static_cast<std::streamsize>(header_size));
-  const json header = has_too_many_levels(text) ? json() : json::parse(text, nullptr, false);
+  const json header = agents::json_or_null(text);
   if (!header.is_object() || !header.contains(key)) {
     return fmt::format("has no tensor '{}'", key);
   }

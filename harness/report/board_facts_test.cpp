@@ -206,11 +206,12 @@ TEST(BoardFacts, ATaskWithoutAnyRankStillListsItsCorrectKernels) {
 TEST(BoardFacts, CostsAreThoseUpToTheLeader) {
   FactsStore t;
   t.ask("axpy/0/0", "1", wrong_evaluation(), 0.25);
+  t.store.begin_call(t.run, t.task, "axpy/0/9", "chat", "m", {{"messages", json::array()}});
   t.ask("axpy/0/1", "2", correct_evaluation(2), 0.5);
   t.ask("axpy/0/2", "3", correct_evaluation(1), 4);
   const BoardSummary board = t.facts().summaries.at(0);
   ASSERT_TRUE(board.cost);
-  EXPECT_EQ(board.cost->calls, 2);
+  EXPECT_EQ(board.cost->calls, 2) << "the answered ones";
   EXPECT_EQ(board.cost->dollars, 0.75);
   EXPECT_EQ(board.cost->device_seconds, 1) << "half a second for each evaluation";
   EXPECT_THAT(answer(board, "cost"), HasSubstr("2 calls, $0.7500, 1.0 s of the device, in run"));

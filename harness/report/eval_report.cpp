@@ -205,14 +205,17 @@ std::string form_hint(const json& evaluation) {
   const bool is_other_form =
       verdict == "bad_plan" ||
       (verdict != "correct" && (says("host code") || (says("of kernel '") && says("; expected"))));
-  return is_other_form
-             ? fmt::format("hint: a kernel file is device code with a launch plan, and has no host "
-                           "code; `winnow tasks template {} FILE` writes one to begin with\n",
-                           evaluation.value("task", "TASK"))
-             : "";
+  return is_other_form ? fmt::format("hint: {}\n", kernel_form(evaluation.value("task", "TASK")))
+                       : "";
 }
 
 } // namespace
+
+std::string kernel_form(std::string_view task) {
+  return fmt::format("a kernel file is device code with a launch plan, and has no host code; "
+                     "`winnow tasks template {} FILE` writes one to begin with",
+                     task);
+}
 
 std::string_view why_not_measured(const json& evaluation) {
   const json& verdict = evaluation.at("verdict");

@@ -16,6 +16,8 @@ std::string eval_text(const nlohmann::json& evaluation);
 std::string_view why_not_measured(const nlohmann::json& evaluation);
 /// What the kernel is compared with: "the speed of baseline.cu".
 std::string rival_speed(const nlohmann::json& evaluation);
+/// For a file that is no kernel file: what Winnow needs instead.
+std::string kernel_form(std::string_view task);
 /// The device, the seed of `evaluation` and the duration of `document`. If boards do not rank the
 /// evaluation, a second line says so.
 std::string circumstances_text(const nlohmann::json& document, const nlohmann::json& evaluation);

@@ -287,7 +287,13 @@ TEST(RunReport, SaysWhatMayBeBilledOnTop) {
           "the provider did not count (broken, cut off, or answered without counts)\n"));
   outcome.spend.unconfirmed = {1, 1200, 0};
   EXPECT_THAT(run_summary(outcome, {}, "r"),
-              HasSubstr("measured: 1200 tokens of 1 request that the provider did not count"));
+              testing::AllOf(
+                  testing::StartsWith("no answered calls; "),
+                  HasSubstr("measured: 1200 tokens of 1 request that the provider did not count")));
+  outcome.spend = {.tokens = 70, .dollars = 0.5};
+  EXPECT_THAT(run_summary(outcome, {}, "r"),
+              testing::StartsWith("no answered calls, 70 tokens, $0.5000; "))
+      << "the provider counted a call that broke off";
 }
 
 TEST(RunReport, EachEndHasItsExitCode) {

@@ -192,7 +192,7 @@ void ModelCalls::keep_cost(const Call& call, const ModelReply& reply) {
     const double at_most = call.at_stake ? call.at_stake->dollars : 0;
     measured = CallEstimate{reply.usage.prompt_tokens + reply.usage.completion_tokens,
                             reply.dollars.value_or(at_most)};
-    budget_.settle(call.request.key, reply);
+    budget_.pay(call.request.key, reply);
   } else {
     budget_.cut_off(call.request.key, estimated);
   }

@@ -163,6 +163,26 @@ TEST_F(NoBaselineRunTest, StartsFromAKernelOfTheStore) {
   EXPECT_THAT(said_, HasSubstr("a/" + run_name_ + " correct"));
 }
 
+TEST_F(NoBaselineRunTest, AFileWithoutAPlanIsRefusedBeforeTheRun) {
+  const store::RunStore store(store_path(), store::RunStore::Mode::ReadWrite);
+  const std::string seed = (directory_.path() / "mine.cu").string();
+  write_file_atomic(seed, "__global__ void f(float* x) { x[0] = 1; }\n");
+  try {
+    checked_seed_text(seed, store, "a");
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(),
+                HasSubstr("run.seed_kernel: mine.cu:1:1: the file has no launch plan"));
+    EXPECT_THAT(error.remedy(), HasSubstr("`winnow tasks template a FILE` writes one"));
+  }
+  const std::string whole = R"(/*@winnow {"launches": [{"kernel": "f", "grid": [1], "block": [1],
+    "args": ["x"]}]} @*/
+__global__ void f(float* x) { x[0] = 1; }
+)";
+  write_file_atomic(seed, whole);
+  EXPECT_EQ(checked_seed_text(seed, store, "a"), whole);
+}
+
 TEST_F(NoBaselineRunTest, TasksOfBothKindsShareARun) {
   tasks_[1] = test::small_task("b");
   const RunOutcome outcome = run();

@@ -19,13 +19,13 @@ namespace {
 constexpr std::int64_t kRowsShown = 5;
 
 std::string spent_text(const Spend& spend) {
-  if (spend.unpriced_calls == spend.calls) {
+  if (spend.unpriced_calls > 0 && spend.unpriced_calls >= spend.calls) {
     return "price unknown";
   }
   std::string text = dollars_text(spend.dollars);
   if (spend.unpriced_calls > 0) {
     text += " and " + counted(spend.unpriced_calls, "call") + " of unknown price";
-  } else if (spend.dollars > 0) {
+  } else if (spend.dollars > 0 && spend.calls > spend.calls_from_record) {
     text +=
         " (" +
         dollars_text(spend.dollars / static_cast<double>(spend.calls - spend.calls_from_record)) +
@@ -36,10 +36,10 @@ std::string spent_text(const Spend& spend) {
 
 /// Example: "12 calls (3 of them from the record), 34567 tokens, $0.0840 (...)".
 std::string calls_text(const Spend& spend) {
-  if (spend.calls == 0) {
-    return "no calls"; // before the first call it is unknown whether calls have a price
+  if (spend.calls == 0 && spend.tokens == 0) { // it is unknown whether calls have a price
+    return spend.unconfirmed.calls > 0 ? "no answered calls" : "no calls";
   }
-  std::string text = counted(spend.calls, "call");
+  std::string text = spend.calls == 0 ? "no answered calls" : counted(spend.calls, "call");
   if (spend.calls_from_record > 0) {
     text += fmt::format(" ({} of them from the record)", spend.calls_from_record);
   }

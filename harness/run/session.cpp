@@ -116,7 +116,7 @@ nlohmann::json take_seeds(RunConfig& config, const RunStore& store, const std::s
   nlohmann::json names = nlohmann::json::object();
   for (std::string& seed : config.seed_kernels) { // load_config() has seen that there is one task
     seed = lasting_seed(seed, store, task);
-    names[sha256_hex(seed_text(seed, store, task))] = seed_name(seed);
+    names[sha256_hex(checked_seed_text(seed, store, task))] = seed_name(seed);
   }
   return names;
 }

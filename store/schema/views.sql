@@ -310,11 +310,12 @@ SELECT c.id AS candidate_id, x.run_id, x.run, x.task, x.call_id, x.key, x.model,
 FROM candidates AS c
 JOIN call_costs AS x ON x.call_id = c.call_id;
 
--- dollars is a lower bound if calls_without_price or unconfirmed_sendings is not 0.
+-- calls: those that were answered. dollars is a lower bound if calls_without_price or
+-- unconfirmed_sendings is not 0.
 CREATE VIEW run_overview AS
 SELECT r.id AS run_id, r.name AS run, r.status, r.started_at, r.finished_at,
        (SELECT count(*) FROM candidates WHERE run_id = r.id) AS candidates,
-       count(x.call_id) AS calls,
+       count(nullif(x.status, 'pending')) AS calls,
        count(x.served_from) AS calls_from_record,
        coalesce(sum(x.paid_prompt_tokens), 0) AS prompt_tokens,
        coalesce(sum(x.paid_completion_tokens), 0) AS completion_tokens,

@@ -7,6 +7,7 @@
 #include "harness/exit/interrupt.h"
 #include "harness/named/named_task.h"
 #include "harness/report/activity.h"
+#include "harness/report/eval_report.h"
 #include "harness/report/timed_shapes.h"
 #include "harness/report/tuning_report.h"
 #include "tasks/plan/tuning/parameter_choices.h"
@@ -39,7 +40,7 @@ struct TuneCommand {
 tasks::KernelFile parsed_file(const TuneCommand& command, const std::string& text) {
   tasks::KernelFileResult parsed = tasks::parse_kernel_file(text, command.file);
   if (!parsed.kernel_file) {
-    throw UsageError(to_string(parsed.errors.front()), "correct the kernel file");
+    throw UsageError(to_string(parsed.errors.front()), kernel_form(command.task));
   }
   return std::move(*parsed.kernel_file);
 }

@@ -1,7 +1,9 @@
 #include "harness/run/prompts/seed_kernel.h"
 
+#include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "harness/report/eval_report.h"
 #include "tasks/plan/kernel_file.h"
 
 #include <filesystem>
@@ -25,6 +27,15 @@ std::string seed_text(const std::string& seed, const store::RunStore& store,
                       const std::string& task) {
   return seed.starts_with('@') ? store.candidate_of_task(seed, task).row.text
                                : read_file(seed, tasks::kMaxKernelFileBytes);
+}
+
+std::string checked_seed_text(const std::string& seed, const store::RunStore& store,
+                              const std::string& task) {
+  std::string text = seed_text(seed, store, task);
+  if (const auto parsed = tasks::parse_kernel_file(text, seed_name(seed)); !parsed.kernel_file) {
+    throw UsageError("run.seed_kernel: " + to_string(parsed.errors.front()), kernel_form(task));
+  }
+  return text;
 }
 
 } // namespace winnow::harness

@@ -11,6 +11,10 @@ namespace winnow::harness {
 std::string seed_text(const std::string& seed, const store::RunStore& store,
                       const std::string& task);
 
+/// The same. Also throws UsageError if the text is no kernel file.
+std::string checked_seed_text(const std::string& seed, const store::RunStore& store,
+                              const std::string& task);
+
 /// @ID with the number of the candidate, which stays when the store grows. A file stays a file.
 /// Throws as seed_text() does for a candidate.
 std::string lasting_seed(const std::string& seed, const store::RunStore& store,

@@ -75,17 +75,20 @@ void Budget::add_unconfirmed(const agents::EstimatedCost& earlier) {
   spent_.unconfirmed.dollars += earlier.dollars;
 }
 
-void Budget::settle(const std::string& key, const agents::ModelReply& reply) {
+void Budget::pay(const std::string& key, const agents::ModelReply& reply) {
   cut_off(key, reply.estimated.value_or(agents::EstimatedCost()));
-  ++spent_.calls;
   longest_completion_ = std::max(longest_completion_, reply.usage.completion_tokens);
-  if (reply.served_from) {
-    ++spent_.calls_from_record;
-    return;
+  if (!reply.served_from) {
+    spent_.tokens += reply.usage.prompt_tokens + reply.usage.completion_tokens;
+    spent_.dollars += reply.dollars.value_or(0);
+    spent_.unpriced_calls += reply.dollars ? 0 : 1;
   }
-  spent_.tokens += reply.usage.prompt_tokens + reply.usage.completion_tokens;
-  spent_.dollars += reply.dollars.value_or(0);
-  spent_.unpriced_calls += reply.dollars ? 0 : 1;
+}
+
+void Budget::settle(const std::string& key, const agents::ModelReply& reply) {
+  pay(key, reply);
+  ++spent_.calls;
+  spent_.calls_from_record += reply.served_from ? 1 : 0;
 }
 
 } // namespace winnow::harness

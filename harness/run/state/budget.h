@@ -14,7 +14,7 @@ namespace winnow::harness {
 
 /// The cost of a run so far.
 struct Spend {
-  std::int64_t calls = 0;
+  std::int64_t calls = 0; ///< that were answered
   /// The part of `calls` with a recorded reply: no tokens, no dollars.
   std::int64_t calls_from_record = 0;
   std::int64_t tokens = 0;
@@ -61,6 +61,8 @@ public:
   void cut_off(const std::string& key, const agents::EstimatedCost& estimated);
   /// Adds the unconfirmed cost of earlier sessions.
   void add_unconfirmed(const agents::EstimatedCost& earlier);
+  /// The call ended without an answer, and the provider counted what it took.
+  void pay(const std::string& key, const agents::ModelReply& reply);
   /// The call was answered. A reply from a record costs nothing. Also called for calls of earlier
   /// sessions, which have no reservation.
   void settle(const std::string& key, const agents::ModelReply& reply);
