@@ -10,7 +10,8 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace winnow::evaluators;
   const std::string source(reinterpret_cast<const char*>(data), size);
-  const SourcePassResult result = run_source_pass({source, {{"N", 4}}, {"k<4>"}, {}, {"math.h"}});
+  const TranslatedSource result =
+      run_source_pass({source, {{"N", 4}}, {"k<4>"}, {}, {{"math.h"}, {}, {}}});
   for (const Token& token : winnow::tasks::tokenize(result.translated)) {
     if (token.kind == Token::Kind::Directive && directive_name(token) == "include") {
       const std::string header = directive_arguments(token);

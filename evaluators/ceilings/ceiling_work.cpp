@@ -2,13 +2,13 @@
 
 #include "base/embedded_file.h"
 #include "base/error.h"
+#include "evaluators/device/inspect/sass.h"
 
 #include <algorithm>
 #include <bit>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 
 #include <fmt/format.h>
 
@@ -168,34 +168,21 @@ RateWork mma_rate(const TensorKind& tensor, const tasks::DeviceFacts& facts) {
           kOperations * tensor.depth * static_cast<double>(kRounds * facts.sm_count)};
 }
 
-// 90 for "sm_90a"; nullopt if the architecture is not NVIDIA's.
-std::optional<int> architecture_number(std::string_view architecture) {
-  constexpr std::string_view kPrefix = "sm_";
-  int number = 0;
-  if (!architecture.starts_with(kPrefix)) {
-    return std::nullopt;
-  }
-  architecture.remove_prefix(kPrefix.size());
-  const auto result =
-      std::from_chars(architecture.data(), architecture.data() + architecture.size(), number);
-  return result.ec == std::errc{} ? std::optional(number) : std::nullopt;
-}
-
 std::string why_no_tensor_rate(const TensorKind& tensor, const std::string& architecture) {
-  const std::optional<int> number = architecture_number(architecture);
-  if (!number) {
+  const int number = compute_capability(architecture);
+  if (number == 0) {
     return fmt::format("measured on NVIDIA's GPUs only, and this one is '{}'", architecture);
   }
-  if (*number < tensor.least_arch) {
+  if (number < tensor.least_arch) {
     return fmt::format("measured from sm_{} on, and this GPU is {}", tensor.least_arch,
                        architecture);
   }
-  if (*number == 90 && architecture != "sm_90a") {
+  if (number == 90 && architecture != "sm_90a") {
     return fmt::format("warpgroup instructions need sm_90a, and code is compiled for {}",
                        architecture);
   }
   constexpr int kFirstTcgen05 = 100, kFirstWithout = 120;
-  if (*number >= kFirstTcgen05 && *number < kFirstWithout) {
+  if (number >= kFirstTcgen05 && number < kFirstWithout) {
     return fmt::format("{} has faster tensor instructions (tcgen05), which are not measured",
                        architecture);
   }

@@ -21,9 +21,46 @@ constexpr int kWorkerStarts = 3; // attempts; a GPU worker may have to be starte
 /// Compiles the kernel files of a plan when they are first needed, and times their launches.
 class Bench {
 public:
-  Bench(DeviceHost& host, const MachineOptions& machine, const CeilingPlan& plan);
+  Bench(DeviceHost& host, const MachineOptions& machine, const CeilingPlan& plan)
+      : host_(host), machine_(machine) {
+    asked_[plan.nothing.file].push_back(plan.nothing);
+    for (const CopyWork& copy : plan.copies) {
+      asked_[copy.launch.file].push_back(copy.launch);
+    }
+    for (const RateWork& rate : plan.rates) {
+      asked_[rate.launch.file].push_back(rate.launch);
+    }
+  }
   /// Throws Error when the file does not compile or the launch fails.
-  RunCaseReport time(const CeilingLaunch& launch, bool warm);
+  RunCaseReport time(const CeilingLaunch& launch, bool warm) {
+    if (!built_.contains(launch.file)) {
+      compile(launch.file);
+    }
+    const Built& built = built_.at(launch.file);
+    if (!built.why_not.empty()) {
+      throw Error(built.why_not);
+    }
+    RunCase run_case;
+    run_case.plan = resolve(built, launch);
+    run_case.seed = run_case.salt = random_bits();
+    run_case.sampling.emplace();
+    run_case.sampling->warm = warm;
+    run_case.sampling->budget = std::chrono::milliseconds(host_.device.kind == "cpu" ? 100 : 30);
+    RunRequest request;
+    request.module = built.kernel.compiled.module;
+    request.cases.push_back(std::move(run_case));
+    RunnerLimits limits;
+    limits.wall = kWorkerStarts * host_.worker_device.deadline;
+    limits.memory_bytes = machine_.memory_bytes + host_.arena.size_bytes();
+    StageOutcome outcome = host_.runner->run(std::move(request), limits, [] { return false; });
+    if (outcome.fault) {
+      throw Error(outcome.fault->detail);
+    }
+    if (outcome.report.cases.empty()) {
+      throw Error("the run ended without a report");
+    }
+    return std::move(outcome.report.cases.front());
+  }
 
 private:
   struct Built {
@@ -33,90 +70,45 @@ private:
     std::string why_not; ///< the compile error, if there was one
   };
 
-  void compile(const std::string& file);
-  tasks::ResolvedPlan resolve(const Built& built, const CeilingLaunch& launch) const;
+  void compile(const std::string& file) {
+    Built& built = built_[file];
+    tasks::KernelFileResult parsed = tasks::parse_kernel_file(ceiling_kernel(file), file);
+    if (!parsed.kernel_file) {
+      built.why_not = to_string(parsed.errors.front());
+      return;
+    }
+    built.file = std::move(*parsed.kernel_file);
+    built.task = ceiling_task(asked_.at(file));
+    std::vector<Diagnostic> errors;
+    try {
+      built.kernel = build_kernel(*host_.compiler, host_.device.facts, built.file, built.task, {},
+                                  built.task.shapes, BuildMode::Plain, {}, errors);
+    } catch (const Error& error) {
+      built.why_not = error.what();
+      return;
+    }
+    if (!errors.empty()) {
+      built.why_not = to_string(errors.front());
+    } else if (built.kernel.compiled.verdict != tasks::Verdict::Correct) {
+      built.why_not = fmt::format("{} does not compile: {}", file, built.kernel.compiled.detail);
+    }
+  }
+  tasks::ResolvedPlan resolve(const Built& built, const CeilingLaunch& launch) const {
+    const tasks::Shape shape = ceiling_task({launch}).shapes.front();
+    std::vector<Diagnostic> errors, warnings;
+    auto plan = tasks::resolve_plan(built.file, built.task, shape, {}, host_.device.facts,
+                                    built.kernel.compiled.facts, errors, warnings);
+    if (!plan) {
+      throw Error(to_string(errors.front()));
+    }
+    return std::move(*plan);
+  }
 
   DeviceHost& host_;
   const MachineOptions& machine_;
   std::map<std::string, std::vector<CeilingLaunch>> asked_; ///< by file
   std::map<std::string, Built> built_;
 };
-
-Bench::Bench(DeviceHost& host, const MachineOptions& machine, const CeilingPlan& plan)
-    : host_(host), machine_(machine) {
-  asked_[plan.nothing.file].push_back(plan.nothing);
-  for (const CopyWork& copy : plan.copies) {
-    asked_[copy.launch.file].push_back(copy.launch);
-  }
-  for (const RateWork& rate : plan.rates) {
-    asked_[rate.launch.file].push_back(rate.launch);
-  }
-}
-
-void Bench::compile(const std::string& file) {
-  Built& built = built_[file];
-  tasks::KernelFileResult parsed = tasks::parse_kernel_file(ceiling_kernel(file), file);
-  if (!parsed.kernel_file) {
-    built.why_not = to_string(parsed.errors.front());
-    return;
-  }
-  built.file = std::move(*parsed.kernel_file);
-  built.task = ceiling_task(asked_.at(file));
-  std::vector<Diagnostic> errors;
-  try {
-    built.kernel = build_kernel(*host_.compiler, host_.device.facts, built.file, built.task, {},
-                                built.task.shapes, BuildMode::Plain, {}, errors);
-  } catch (const Error& error) {
-    built.why_not = error.what();
-    return;
-  }
-  if (!errors.empty()) {
-    built.why_not = to_string(errors.front());
-  } else if (built.kernel.compiled.verdict != tasks::Verdict::Correct) {
-    built.why_not = fmt::format("{} does not compile: {}", file, built.kernel.compiled.detail);
-  }
-}
-
-tasks::ResolvedPlan Bench::resolve(const Built& built, const CeilingLaunch& launch) const {
-  const tasks::Shape shape = ceiling_task({launch}).shapes.front();
-  std::vector<Diagnostic> errors, warnings;
-  auto plan = tasks::resolve_plan(built.file, built.task, shape, {}, host_.device.facts,
-                                  built.kernel.compiled.facts, errors, warnings);
-  if (!plan) {
-    throw Error(to_string(errors.front()));
-  }
-  return std::move(*plan);
-}
-
-RunCaseReport Bench::time(const CeilingLaunch& launch, bool warm) {
-  if (!built_.contains(launch.file)) {
-    compile(launch.file);
-  }
-  const Built& built = built_.at(launch.file);
-  if (!built.why_not.empty()) {
-    throw Error(built.why_not);
-  }
-  RunCase run_case;
-  run_case.plan = resolve(built, launch);
-  run_case.seed = run_case.salt = random_bits();
-  run_case.sampling.emplace();
-  run_case.sampling->warm = warm;
-  run_case.sampling->budget = std::chrono::milliseconds(host_.device.kind == "cpu" ? 100 : 30);
-  RunRequest request;
-  request.module = built.kernel.compiled.module;
-  request.cases.push_back(std::move(run_case));
-  RunnerLimits limits;
-  limits.wall = kWorkerStarts * host_.worker_device.deadline;
-  limits.memory_bytes = machine_.memory_bytes + host_.arena.size_bytes();
-  StageOutcome outcome = host_.runner->run(std::move(request), limits, [] { return false; });
-  if (outcome.fault) {
-    throw Error(outcome.fault->detail);
-  }
-  if (outcome.report.cases.empty()) {
-    throw Error("the run ended without a report");
-  }
-  return std::move(outcome.report.cases.front());
-}
 
 /// Throws Error when there are no samples or the median is not positive.
 double median_ns(const std::vector<double>& samples) {

@@ -9,11 +9,8 @@
 #include "tasks/plan/resolve/occupancy.h"
 
 #include <algorithm>
-#include <iterator>
-#include <map>
 #include <variant>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace winnow::evaluators {

@@ -5,12 +5,9 @@
 #include "evaluators/evaluation/library_timing.h"
 #include "evaluators/evaluation/reference_check.h"
 #include "evaluators/timing/hidden_speed.h"
-#include "evaluators/timing/timed_case.h"
 #include "evaluators/torch/torch_question.h"
 
 #include <algorithm>
-
-#include <fmt/format.h>
 
 namespace winnow::evaluators {
 namespace {

@@ -10,8 +10,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace winnow::evaluators {
 
 using tasks::Evaluation;

@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "base/random_bits.h"
-#include "base/text.h"
 #include "evaluators/evaluation/blank_evaluation.h"
 #include "evaluators/torch/torch_question.h"
 #include "tasks/mutants/memorisable.h"

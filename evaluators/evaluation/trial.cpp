@@ -9,8 +9,6 @@
 #include <chrono>
 #include <optional>
 
-#include <fmt/format.h>
-
 namespace winnow::evaluators {
 namespace {
 

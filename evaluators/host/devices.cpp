@@ -12,7 +12,6 @@
 #include "profiling/host_info.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
 
 #include <fmt/format.h>

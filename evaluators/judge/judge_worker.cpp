@@ -19,7 +19,6 @@
 #include <tuple>
 #include <utility>
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 namespace winnow::evaluators {

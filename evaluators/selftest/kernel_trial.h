@@ -5,7 +5,6 @@
 #include "tasks/plan/kernel_file.h"
 
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>

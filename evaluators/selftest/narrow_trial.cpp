@@ -1,9 +1,11 @@
-#include "evaluators/selftest/narrow_trial.h"
-
 #include "base/error.h"
 #include "base/parallel.h"
+#include "evaluators/evaluation/task_on_device.h"
+#include "evaluators/selftest/trials.h"
+#include "tasks/reference/narrowing.h"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -100,101 +102,140 @@ tasks::KernelFile parse_narrowed(const tasks::Task& task) {
   return std::move(*parsed.kernel_file);
 }
 
+/// reference.cu with intermediates that are rounded to coarser formats (narrowing.h). One
+/// module serves all narrowings of a task: a first launch, which each plan adds, tells the module
+/// what to round.
+class NarrowedReference {
+public:
+  /// Compiles reference.cu for these shapes. Throws Error.
+  NarrowedReference(TaskOnDevice& on_device, const std::vector<tasks::Shape>& shapes)
+      : names_(tasks::narrow_names(tasks::narrow_marks(on_device.task.reference, "reference.cu"))),
+        text_(parse_narrowed(on_device.task)) {
+    compiled_.file = file_for(tasks::narrowings_of(on_device.task).front());
+    on_device.own_kernel(compiled_.file, on_device.reference_task, shapes, compiled_.built);
+  }
+
+  NarrowedReference(const NarrowedReference&) = delete; // its kernels point at its files
+  NarrowedReference& operator=(const NarrowedReference&) = delete;
+
+  /// The reference with this narrowing; valid as long as this object.
+  const BuiltKernel& with(const tasks::Narrowing& narrowing) {
+    const auto [known, is_new] = variants_.try_emplace(to_string(narrowing));
+    Variant& variant = known->second;
+    if (is_new) {
+      variant.file = file_for(narrowing);
+      variant.built = compiled_.built;
+      variant.built.file = &variant.file;
+      variant.built.plans.clear();
+    }
+    return variant.built;
+  }
+
+private:
+  tasks::KernelFile file_for(const tasks::Narrowing& narrowing) const {
+    const auto name = std::find(names_.begin(), names_.end(), narrowing.name);
+    tasks::KernelFile file = text_;
+    file.plan.launches.insert(file.plan.launches.begin(),
+                              set_narrowing(static_cast<std::size_t>(name - names_.begin()),
+                                            tasks::format_of(narrowing.format)));
+    return file;
+  }
+
+  std::vector<std::string> names_;
+  tasks::KernelFile text_; ///< its marks are calls; its plan lacks the first launch
+  struct Variant {
+    tasks::KernelFile file;
+    BuiltKernel built;
+  };
+  Variant compiled_;                        ///< rounds one of them; the others share its module
+  std::map<std::string, Variant> variants_; ///< by to_string(Narrowing); `built` points at `file`
+};
+
+/// Judges the answers of references with narrowed intermediates at the sizes that are timed.
+class NarrowTrial {
+public:
+  /// The task must have marks.
+  NarrowTrial(TaskOnDevice& on_device, ReferenceRun& runner, const SelftestOptions& options)
+      : on_device_(on_device), runner_(runner), options_(options),
+        shapes_(timed_sizes(on_device, options)), reference_(on_device, shapes_) {}
+
+  /// One result for each narrowing at each search shape and, if its inputs are not too many for
+  /// SelftestOptions::max_input_elements, the largest promotion shape. Throws Error when
+  /// reference.cu or the judge fails.
+  std::vector<NarrowResult> run() {
+    std::vector<NarrowResult> results;
+    for (const tasks::Shape& shape : shapes_) {
+      for (NarrowResult& result : run_shape(shape)) {
+        results.push_back(std::move(result));
+      }
+    }
+    return results;
+  }
+
+private:
+  std::vector<NarrowResult> run_shape(const tasks::Shape& shape) {
+    std::vector<NarrowResult> results;
+    for (tasks::Narrowing& narrowing : tasks::narrowings_of(on_device_.task)) {
+      NarrowResult& result = results.emplace_back();
+      result.narrowing = std::move(narrowing);
+      result.shape_id = shape.id;
+    }
+    runner_.settle(shape, options_.seed, kMostNarrowInputs, results,
+                   [this](Drawn& drawn, NarrowResult& result) { return settle(drawn, result); });
+    return results;
+  }
+  /// True when the result is final and no other inputs are needed.
+  bool settle(const Drawn& drawn, NarrowResult& result) {
+    const tasks::Shape& shape = drawn.inputs.shape;
+    tasks::HostTensors outputs;
+    bool is_changed = false;
+    const auto fault = runner_.look(
+        reference_.with(result.narrowing), drawn.inputs, ReferenceRun::Parts::Outputs,
+        [&](std::span<const ReferenceRun::Seen> parts) {
+          for (const ReferenceRun::Seen& part : parts) {
+            is_changed =
+                is_changed || !equal_in_parts(part.bytes, drawn.right.outputs.at(part.name).bytes);
+            round_output(on_device_.task, shape, part, outputs[part.name]);
+          }
+        });
+    if (fault) {
+      result.state = NarrowResult::State::Rejected;
+      result.verdict = fault->verdict;
+      return true;
+    }
+    if (!is_changed) {
+      return false; // other inputs may be applicable
+    }
+    const JudgeReply reply =
+        runner_.judge(shape, drawn.seed, poison_salt(drawn.seed), outputs, false);
+    const bool is_rejected = reply.verdict != tasks::Verdict::Correct;
+    if (is_rejected) {
+      result.ratios = {};
+    }
+    result.ratios.add(reply.ratios);
+    result.verdict = reply.verdict;
+    result.state = is_rejected ? NarrowResult::State::Rejected : NarrowResult::State::Accepted;
+    return is_rejected;
+  }
+
+  TaskOnDevice& on_device_;
+  ReferenceRun& runner_;
+  const SelftestOptions& options_;
+  std::vector<tasks::Shape> shapes_;
+  NarrowedReference reference_;
+};
+
 } // namespace
+
+std::vector<NarrowResult> try_narrowings(TaskOnDevice& on_device, ReferenceRun& runner,
+                                         const SelftestOptions& options) {
+  return NarrowTrial(on_device, runner, options).run();
+}
 
 bool is_as_stated(const NarrowResult& result) {
   using enum MutantResult::State;
   return result.state == NotApplicable ||
          result.state == (result.narrowing.is_allowed ? Accepted : Rejected);
-}
-
-NarrowTrial::NarrowTrial(TaskOnDevice& on_device, ReferenceRun& runner,
-                         const SelftestOptions& options)
-    : on_device_(on_device), runner_(runner), options_(options),
-      shapes_(timed_sizes(on_device, options)), reference_(on_device, shapes_) {}
-
-std::vector<NarrowResult> NarrowTrial::run() {
-  std::vector<NarrowResult> results;
-  for (const tasks::Shape& shape : shapes_) {
-    for (NarrowResult& result : run_shape(shape)) {
-      results.push_back(std::move(result));
-    }
-  }
-  return results;
-}
-
-std::vector<NarrowResult> NarrowTrial::run_shape(const tasks::Shape& shape) {
-  std::vector<NarrowResult> results;
-  for (tasks::Narrowing& narrowing : tasks::narrowings_of(on_device_.task)) {
-    NarrowResult& result = results.emplace_back();
-    result.narrowing = std::move(narrowing);
-    result.shape_id = shape.id;
-  }
-  runner_.settle(shape, options_.seed, kMostNarrowInputs, results,
-                 [this](Drawn& drawn, NarrowResult& result) { return settle(drawn, result); });
-  return results;
-}
-
-bool NarrowTrial::settle(const Drawn& drawn, NarrowResult& result) {
-  const tasks::Shape& shape = drawn.inputs.shape;
-  tasks::HostTensors outputs;
-  bool is_changed = false;
-  const auto fault = runner_.look(
-      reference_.with(result.narrowing), drawn.inputs, ReferenceRun::Parts::Outputs,
-      [&](std::span<const ReferenceRun::Seen> parts) {
-        for (const ReferenceRun::Seen& part : parts) {
-          is_changed =
-              is_changed || !equal_in_parts(part.bytes, drawn.right.outputs.at(part.name).bytes);
-          round_output(on_device_.task, shape, part, outputs[part.name]);
-        }
-      });
-  if (fault) {
-    result.state = NarrowResult::State::Rejected;
-    result.verdict = fault->verdict;
-    return true;
-  }
-  if (!is_changed) {
-    return false; // other inputs may be applicable
-  }
-  const JudgeReply reply =
-      runner_.judge(shape, drawn.seed, poison_salt(drawn.seed), outputs, false);
-  const bool is_rejected = reply.verdict != tasks::Verdict::Correct;
-  if (is_rejected) {
-    result.ratios = {};
-  }
-  result.ratios.add(reply.ratios);
-  result.verdict = reply.verdict;
-  result.state = is_rejected ? NarrowResult::State::Rejected : NarrowResult::State::Accepted;
-  return is_rejected;
-}
-
-NarrowedReference::NarrowedReference(TaskOnDevice& on_device,
-                                     const std::vector<tasks::Shape>& shapes)
-    : names_(tasks::narrow_names(tasks::narrow_marks(on_device.task.reference, "reference.cu"))),
-      text_(parse_narrowed(on_device.task)) {
-  compiled_.file = file_for(tasks::narrowings_of(on_device.task).front());
-  on_device.own_kernel(compiled_.file, on_device.reference_task, shapes, compiled_.built);
-}
-
-const BuiltKernel& NarrowedReference::with(const tasks::Narrowing& narrowing) {
-  const auto [known, is_new] = variants_.try_emplace(to_string(narrowing));
-  Variant& variant = known->second;
-  if (is_new) {
-    variant.file = file_for(narrowing);
-    variant.built = compiled_.built;
-    variant.built.file = &variant.file;
-    variant.built.plans.clear();
-  }
-  return variant.built;
-}
-
-tasks::KernelFile NarrowedReference::file_for(const tasks::Narrowing& narrowing) const {
-  const auto name = std::find(names_.begin(), names_.end(), narrowing.name);
-  tasks::KernelFile file = text_;
-  file.plan.launches.insert(file.plan.launches.begin(),
-                            set_narrowing(static_cast<std::size_t>(name - names_.begin()),
-                                          tasks::format_of(narrowing.format)));
-  return file;
 }
 
 } // namespace winnow::evaluators

@@ -1,5 +1,4 @@
-#include "evaluators/selftest/operation_count.h"
-
+#include "evaluators/selftest/trials.h"
 #include "profiling/counters/counter_report.h"
 #include "tasks/task/task_places.h"
 

@@ -5,14 +5,9 @@
 #include "base/text.h"
 #include "evaluators/evaluation/compile_ahead.h"
 #include "evaluators/evaluation/evaluation_request.h"
-#include "evaluators/selftest/every_shape_trial.h"
 #include "evaluators/selftest/kernel_trial.h"
 #include "evaluators/selftest/memory_need.h"
-#include "evaluators/selftest/module_trial.h"
-#include "evaluators/selftest/mutant_trial.h"
-#include "evaluators/selftest/narrow_trial.h"
-#include "evaluators/selftest/operation_count.h"
-#include "evaluators/selftest/reference_run.h"
+#include "evaluators/selftest/trials.h"
 #include "tasks/doubts.h"
 #include "tasks/plan/tuning/parameter_choices.h"
 #include "tasks/task/baseline.h"
@@ -166,20 +161,19 @@ std::vector<MutantResult> Selftest::mutants() {
   ahead_ = std::make_unique<AheadCompiler>(*on_device_->host, on_device_->task,
                                            honest_files(on_device_->task));
   if (on_device_->task.torch) {
-    ModuleTrial::Results found = ModuleTrial(*on_device_, *runner_, options_).run();
+    ModuleResults found = try_module(*on_device_, *runner_, options_);
     module_ = std::move(found.honest);
     return std::move(found.mutants);
   }
   std::vector<MutantResult> results;
   for (const tasks::ShapeSet set : {Tiny, Search, Promotion, HeldOut}) {
     tell(fmt::format("mutants, {} shapes", to_string(set)));
-    for (MutantResult& result : MutantTrial(*on_device_, *runner_, options_, set).run()) {
+    for (MutantResult& result : try_on_set(*on_device_, *runner_, options_, set)) {
       results.push_back(std::move(result));
     }
     for (const tasks::Shape& shape :
          on_device_->task.shapes_of(set, on_device_->host->device.kind)) {
-      for (MutantResult& result :
-           EveryShapeTrial(*on_device_, *runner_, options_, set).run(shape)) {
+      for (MutantResult& result : try_on_shape(*on_device_, *runner_, options_, set, shape)) {
         results.push_back(std::move(result));
       }
     }
@@ -192,7 +186,7 @@ std::vector<KernelResult> Selftest::honest() {
   KernelTrial trial(*on_device_, *runner_, options_);
   std::vector<KernelResult> results{
       on_device_->task.torch
-          ? module_ ? *module_ : ModuleTrial(*on_device_, *runner_, options_).run().honest
+          ? module_ ? *module_ : try_module(*on_device_, *runner_, options_).honest
           : trial.reference()};
   tell("honest kernels");
   std::vector<KernelResult> judged = trial.judge(kernels.all());
@@ -213,7 +207,7 @@ std::vector<NarrowResult> Selftest::narrowed() {
     return {};
   }
   tell("narrowed intermediates");
-  return NarrowTrial(*on_device_, *runner_, options_).run();
+  return try_narrowings(*on_device_, *runner_, options_);
 }
 
 std::vector<KernelResult> Selftest::wrong() {

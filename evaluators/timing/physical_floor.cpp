@@ -1,8 +1,9 @@
 #include "evaluators/timing/physical_floor.h"
 
+#include "evaluators/device/inspect/sass.h"
+
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <initializer_list>
 #include <string_view>
@@ -48,11 +49,7 @@ constexpr std::array<TensorRate, 7> kTensorRates{{
 
 /// The rates of the architecture; the largest known rates if the architecture is not in the table.
 TensorRate tensor_rate(std::string_view architecture) {
-  int capability = 0;
-  if (architecture.starts_with(kNvidia)) {
-    const std::string_view digits = architecture.substr(kNvidia.size());
-    std::from_chars(digits.data(), digits.data() + digits.size(), capability);
-  }
+  const int capability = compute_capability(architecture);
   const auto* const found =
       std::find_if(kTensorRates.begin(), kTensorRates.end(), [&](const TensorRate& one) {
         return one.first <= capability && capability <= one.last;

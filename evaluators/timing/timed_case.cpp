@@ -5,7 +5,6 @@
 #include "profiling/statistics/summary.h"
 #include "tasks/result/speedup.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace winnow::evaluators {

@@ -37,7 +37,7 @@ std::string spent_text(const Spend& spend) {
 /// Example: "12 calls (3 of them from the record), 34567 tokens, $0.0840 (...)".
 std::string calls_text(const Spend& spend) {
   if (spend.calls == 0 && spend.tokens == 0) { // it is unknown whether calls have a price
-    return spend.unconfirmed.calls > 0 ? "no answered calls" : "no calls";
+    return spend.unconfirmed.requests > 0 ? "no answered calls" : "no calls";
   }
   std::string text = spend.calls == 0 ? "no answered calls" : counted(spend.calls, "call");
   if (spend.calls_from_record > 0) {

@@ -4,7 +4,6 @@
 
 #include "base/availability.h"
 
-#include <memory>
 #include <string>
 #include <vector>
 

@@ -1,8 +1,6 @@
 #include "evaluators/device/cuda/cuda_driver.h"
 #include "evaluators/device/cuda/cuda_functions.h"
 
-#include <array>
-
 #include <fmt/format.h>
 
 namespace winnow::evaluators {

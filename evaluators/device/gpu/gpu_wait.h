@@ -6,6 +6,10 @@
 #include <chrono>
 #include <functional>
 #include <string>
+#include <thread>
+
+#include <fmt/format.h>
+#include <unistd.h>
 
 namespace winnow::evaluators::gpu {
 
@@ -22,7 +26,23 @@ public:
 
   /// `where` names the work. The time counts from `start`. Throws GpuError for an error of the
   /// work.
-  void wait(const std::string& where, Clock::time_point start = Clock::now());
+  void wait(const std::string& where, Clock::time_point start = Clock::now()) {
+    constexpr std::chrono::microseconds kSpin{2000}; // drawing inputs and most kernels take less
+    constexpr std::chrono::microseconds kNap{50};
+    const auto spin_until = Clock::now() + kSpin;
+    while (!driver_.idle()) {
+      if (deadline_.count() > 0 && Clock::now() - start > deadline_) {
+        if (on_fatal_) {
+          on_fatal_({tasks::Verdict::Timeout,
+                     fmt::format("ran longer than {} ms; now in {}", deadline_.count(), where)});
+        }
+        _exit(kFaultExitCode);
+      }
+      if (Clock::now() > spin_until) {
+        std::this_thread::sleep_for(kNap);
+      }
+    }
+  }
 
 private:
   GpuDriver& driver_;

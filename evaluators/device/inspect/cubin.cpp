@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include <elf.h>
-
 namespace winnow::evaluators {
 namespace {
 

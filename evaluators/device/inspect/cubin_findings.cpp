@@ -1,6 +1,5 @@
 #include "evaluators/device/inspect/cubin_findings.h"
 
-#include "base/text.h"
 #include "evaluators/device/inspect/module_findings.h"
 #include "evaluators/device/inspect/sass.h"
 

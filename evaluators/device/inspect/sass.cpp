@@ -105,15 +105,18 @@ SassCounts count_sass(std::string_view code) {
   return counts;
 }
 
-bool has_known_sass(std::string_view architecture) {
+int compute_capability(std::string_view architecture) {
   constexpr std::string_view kStart = "sm_";
   int capability = 0;
-  if (architecture.substr(0, kStart.size()) != kStart) {
-    return false;
+  if (architecture.starts_with(kStart)) {
+    std::from_chars(architecture.data() + kStart.size(), architecture.data() + architecture.size(),
+                    capability);
   }
-  std::from_chars(architecture.data() + kStart.size(), architecture.data() + architecture.size(),
-                  capability);
-  return capability >= kFirstCapability;
+  return capability;
+}
+
+bool has_known_sass(std::string_view architecture) {
+  return compute_capability(architecture) >= kFirstCapability;
 }
 
 } // namespace winnow::evaluators

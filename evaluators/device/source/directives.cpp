@@ -192,6 +192,20 @@ bool is_idle_unroll(const std::vector<Token>& tokens, std::size_t at) {
 
 } // namespace
 
+std::vector<std::string> header_names(const std::filesystem::path& headers,
+                                      const std::vector<std::string>& trees) {
+  std::vector<std::string> names;
+  for (const std::string& tree : trees) {
+    const std::filesystem::path root = headers / tree;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
+      if (entry.is_regular_file()) {
+        names.push_back(entry.path().lexically_relative(root).string());
+      }
+    }
+  }
+  return names;
+}
+
 DirectiveResult check_directives(const std::vector<Token>& tokens, const SourceScan& scan,
                                  const HeaderRules& headers,
                                  const std::set<std::string, std::less<>>& parameters) {

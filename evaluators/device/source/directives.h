@@ -3,6 +3,7 @@
 #include "evaluators/device/source/source_scan.h"
 
 #include <cstddef>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <set>
@@ -40,6 +41,10 @@ struct HeaderRules {
   /// message lists the names.
   std::function<std::string(const std::string& header)> refusal;
 };
+
+/// The names of all headers in these folders below `headers`.
+std::vector<std::string> header_names(const std::filesystem::path& headers,
+                                      const std::vector<std::string>& trees);
 
 /// The edits that a source's preprocessor lines need before a compiler may read the source.
 struct DirectiveResult {

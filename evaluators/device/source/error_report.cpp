@@ -128,6 +128,11 @@ ErrorReport report_errors(const std::vector<CompilerError>& errors, const Report
     report.log += text + "\n";
   }
   report.log = truncate_text(report.log, kMaxLogBytes);
+  if (const auto& host_code = source.scan.host_code; !report.first.empty() && !host_code.empty()) {
+    report.first += fmt::format("\nThere is host code in line {} ('{}'): send device code and a "
+                                "plan only; the harness allocates buffers and launches.",
+                                host_code.front().line, host_code.front().what);
+  }
   return report;
 }
 

@@ -5,10 +5,18 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
 namespace winnow::evaluators {
+namespace {
+
+using NameSet = std::set<std::string, std::less<>>;
+
+/// Finds mistakes that need no compiler: NUL bytes, parameters that are not names, no kernel at
+/// all.
 std::optional<SourceMistake> check_input(const std::string& source,
                                          const std::map<std::string, std::int64_t>& parameters,
                                          const std::vector<std::string>& kernels) {
@@ -37,6 +45,9 @@ NameSet parameter_name_set(const std::map<std::string, std::int64_t>& parameters
   return names;
 }
 
+/// Lines that declare the parameters in the code. They are constants rather than macros, because
+/// template and function parameters often have the same names. Only a parameter that #if lines test
+/// becomes a macro.
 std::string parameter_lines(const std::map<std::string, std::int64_t>& parameters,
                             const NameSet& tested, const NameSet& template_parameters) {
   std::string out;
@@ -55,8 +66,6 @@ std::string parameter_lines(const std::map<std::string, std::int64_t>& parameter
   return out;
 }
 
-namespace {
-
 // The names of a kernel's parameters as a string literal; \0 ends each name.
 std::string parameter_names(const std::string& kernel, const SourceScan& scan) {
   const std::string name = kernel_base_name(kernel);
@@ -74,8 +83,7 @@ std::string parameter_names(const std::string& kernel, const SourceScan& scan) {
   return "\"" + out + "\"";
 }
 
-} // namespace
-
+/// Checks that each constant fits into a line of the source.
 std::optional<SourceMistake> check_constants(const std::vector<std::string>& constants) {
   for (const std::string& constant : constants) {
     // The constant becomes one line of the source, inside brackets.
@@ -86,6 +94,45 @@ std::optional<SourceMistake> check_constants(const std::vector<std::string>& con
     }
   }
   return std::nullopt;
+}
+
+} // namespace
+
+TranslatedSource translate_source(const SourceInput& input, const AddToSource& add) {
+  TranslatedSource result;
+  result.mistake = check_input(input.source, input.parameters, input.kernels);
+  if (result.mistake) {
+    return result;
+  }
+  const std::string source = tasks::normalise_source(input.source);
+  const std::vector<Token> tokens = tasks::tokenize(source);
+  result.scan = scan_source(tokens);
+  DirectiveResult directives =
+      check_directives(tokens, result.scan, input.headers, parameter_name_set(input.parameters));
+  result.mistake = std::move(directives.mistake);
+  if (!result.mistake) {
+    result.mistake = check_kernels(input.kernels, result.scan, tokens, input.parameters);
+  }
+  if (!result.mistake) {
+    result.mistake = check_constants(input.constants);
+  }
+  SourceAdditions added;
+  if (!result.mistake && add) {
+    added = add(source, tokens, result.scan);
+    result.mistake = std::move(added.mistake);
+  }
+  if (result.mistake) {
+    return result;
+  }
+  directives.edits.insert(directives.edits.end(), added.edits.begin(), added.edits.end());
+  result.translated =
+      "#include \"" + input.prelude + "\"\n" +
+      parameter_lines(input.parameters, directives.tested_parameters,
+                      result.scan.template_parameters) +
+      "#line 1 \"" + kCandidateFile + "\"\n" + apply_edits(source, std::move(directives.edits)) +
+      fmt::format("\n#line 1 \"{}\"\n#include \"winnow_entry.h\"\n", kModuleFile) +
+      (add ? added.entries : entry_lines(input.kernels, input.constants, result.scan));
+  return result;
 }
 
 std::string entry_lines(const std::vector<std::string>& kernels,

@@ -4,10 +4,11 @@
 #include "evaluators/device/source/source_scan.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace winnow::evaluators {
@@ -18,24 +19,34 @@ constexpr const char* kCandidateFile = "winnow_candidate.cu";
 constexpr const char* kPlanFile = "winnow_plan";
 constexpr const char* kModuleFile = "winnow_module";
 
-using NameSet = std::set<std::string, std::less<>>;
+struct SourceInput {
+  std::string source; ///< KernelFile::source
+  std::map<std::string, std::int64_t> parameters;
+  std::vector<std::string> kernels;   ///< instantiated names: "softmax<128>"
+  std::vector<std::string> constants; ///< constant expressions whose values are read back
+  HeaderRules headers;                ///< the headers that may be included
+  std::string prelude = {};           ///< first header of the unit: "winnow_cuda.h"
+};
 
-/// Finds mistakes that need no compiler: NUL bytes, parameters that are not names, no kernel at
-/// all.
-std::optional<SourceMistake> check_input(const std::string& source,
-                                         const std::map<std::string, std::int64_t>& parameters,
-                                         const std::vector<std::string>& kernels);
+struct TranslatedSource {
+  /// The text for the compiler. It has the prelude, the parameters, the code with its own line
+  /// numbers (file kCandidateFile), and the entries. Empty when there is a mistake.
+  std::string translated;
+  std::optional<SourceMistake> mistake;
+  SourceScan scan; ///< its tokens are gone; only kernels and hints are valid
+};
 
-NameSet parameter_name_set(const std::map<std::string, std::int64_t>& parameters);
+/// What one kind of device adds to a translation.
+struct SourceAdditions {
+  std::optional<SourceMistake> mistake;
+  std::vector<SourceEdit> edits;
+  std::string entries; ///< in place of entry_lines()
+};
+using AddToSource = std::function<SourceAdditions(
+    std::string_view source, const std::vector<Token>& tokens, const SourceScan& scan)>;
 
-/// Lines that declare the parameters in the code. They are constants rather than macros, because
-/// template and function parameters often have the same names. Only a parameter that #if lines test
-/// becomes a macro.
-std::string parameter_lines(const std::map<std::string, std::int64_t>& parameters,
-                            const NameSet& tested, const NameSet& template_parameters);
-
-/// Checks that each constant fits into a line of the source.
-std::optional<SourceMistake> check_constants(const std::vector<std::string>& constants);
+/// Turns a candidate's code into a translation unit. `add` may be empty. A pure function.
+TranslatedSource translate_source(const SourceInput& input, const AddToSource& add = {});
 
 /// The lines that follow winnow_entry.h. They store the signatures of the plan's kernels and the
 /// values of the constants in the module (entry_symbols.h). In kPlanFile each is a line of its own:

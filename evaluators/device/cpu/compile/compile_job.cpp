@@ -24,19 +24,6 @@ using tasks::Verdict;
 constexpr std::uint64_t kOutputBytes = 256U << 10U;
 constexpr std::chrono::milliseconds kLinkTimeout{10'000};
 
-std::vector<std::string> header_names(const std::filesystem::path& headers) {
-  std::vector<std::string> names;
-  for (const char* tree : {"cpu", "common"}) {
-    const std::filesystem::path root = headers / tree;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
-      if (entry.is_regular_file()) {
-        names.push_back(entry.path().lexically_relative(root).string());
-      }
-    }
-  }
-  return names;
-}
-
 process::Command tool_command(const CompileJob& job, std::vector<std::string> argv,
                               std::chrono::milliseconds timeout) {
   process::Command command;
@@ -121,8 +108,9 @@ CompileAnswer explain_failure(const CompileJob& job, const SourceScan& scan,
   if (const auto construct = find_unsupported(errors, scan.unsupported)) {
     return unsupported(construct->what, construct->line);
   }
-  ErrorReport report = report_errors(errors, {job.request.file, job.request.source,
-                                              job.request.parameters, job.request.kernels, scan});
+  const ErrorReport report =
+      report_errors(errors, {job.request.file, job.request.source, job.request.parameters,
+                             job.request.kernels, scan});
   if (report.first.empty() && result.err.find("cc1plus: fatal error:") != std::string::npos) {
     // For errors that come from a directive, such as a missing file, g++ names no line.
     return failed_compile(Verdict::CompileError,
@@ -136,11 +124,6 @@ CompileAnswer explain_failure(const CompileJob& job, const SourceScan& scan,
                      : failed_compile(Verdict::Infrastructure, job.toolchain.compiler.string() +
                                                                    " " + describe(result) +
                                                                    ", but named no error");
-  }
-  if (!scan.host_code.empty()) {
-    report.first += fmt::format("\nThere is host code in line {} ('{}'): send device code and a "
-                                "plan only; the harness allocates buffers and launches.",
-                                scan.host_code.front().line, scan.host_code.front().what);
   }
   return failed_compile(Verdict::CompileError, report.first, report.log);
 }
@@ -200,9 +183,12 @@ process::ChildResult run_compiler(const CompileJob& job, const std::filesystem::
 
 CompiledModule compile_job(const CompileJob& job) {
   const CompileRequest& request = job.request;
-  const SourcePassResult pass =
-      run_source_pass({request.source, request.parameters, request.kernels, request.constants,
-                       header_names(job.headers)});
+  const TranslatedSource pass =
+      run_source_pass({request.source,
+                       request.parameters,
+                       request.kernels,
+                       request.constants,
+                       {header_names(job.headers, {"cpu", "common"}), {}, {}}});
   if (pass.mistake) {
     return {explain_mistake(job, *pass.mistake)};
   }

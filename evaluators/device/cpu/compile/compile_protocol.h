@@ -7,7 +7,6 @@
 #include <chrono>
 #include <filesystem>
 #include <string>
-#include <vector>
 
 namespace winnow::evaluators {
 

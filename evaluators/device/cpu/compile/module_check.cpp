@@ -2,6 +2,7 @@
 
 #include "evaluators/device/cpu/compile/toolchain.h"
 #include "evaluators/device/inspect/module_findings.h"
+#include "evaluators/device/source/compiler_messages.h"
 
 #include <algorithm>
 #include <map>
@@ -135,10 +136,9 @@ std::optional<ModuleObjection> check_static_shared(const ElfReader& module) {
     if (total > kMaxStaticSharedBytes) {
       return ModuleObjection{
           tasks::Verdict::CompileError,
-          fmt::format(
-              "the static __shared__ arrays of {} take {} bytes or more, at most {} are allowed: "
-              "use dynamic shared memory (extern __shared__) and shared_bytes in the plan",
-              function, total, kMaxStaticSharedBytes),
+          fmt::format("the static __shared__ arrays of {} take {} bytes or more, at most {} are "
+                      "allowed: {}",
+                      function, total, kMaxStaticSharedBytes, kUseDynamicShared),
           unqualified(function.substr(function.rfind(' ', function.find('(')) + 1))};
     }
   }

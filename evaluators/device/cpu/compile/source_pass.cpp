@@ -1,8 +1,8 @@
 #include "evaluators/device/cpu/compile/source_pass.h"
 
 #include "evaluators/device/cpu/compile/shared_rewrite.h"
-#include "evaluators/device/source/kernel_names.h"
 
+#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -11,8 +11,7 @@ namespace winnow::evaluators {
 namespace {
 
 // Wraps kernels so that file-scope `extern __shared__` names point at the block's memory first.
-std::string binding_wrappers(const SourcePassInput& input,
-                             const std::vector<std::string>& bindings) {
+std::string binding_wrappers(const SourceInput& input, const std::vector<std::string>& bindings) {
   std::string out = "static inline void winnow_bind_shared() {\n";
   for (const std::string& binding : bindings) {
     out += "  " + binding + "\n";
@@ -31,7 +30,7 @@ std::string binding_wrappers(const SourcePassInput& input,
   return out;
 }
 
-std::string kernel_table(const SourcePassInput& input, const SourceScan& scan,
+std::string kernel_table(const SourceInput& input, const SourceScan& scan,
                          const std::vector<std::string>& bindings) {
   std::string out = bindings.empty() ? "" : binding_wrappers(input, bindings);
   out += entry_lines(input.kernels, input.constants, scan);
@@ -63,51 +62,33 @@ std::optional<SourceMistake> check_builtins(const std::vector<Token>& tokens) {
   return std::nullopt;
 }
 
-} // namespace
-
-SourcePassResult run_source_pass(const SourcePassInput& input) {
-  SourcePassResult result;
-  result.mistake = check_input(input.source, input.parameters, input.kernels);
-  if (result.mistake) {
-    return result;
+SourceAdditions additions(const SourceInput& input, std::string_view source,
+                          const std::vector<Token>& tokens, const SourceScan& scan) {
+  SourceAdditions added{check_builtins(tokens), {}, {}};
+  if (added.mistake) {
+    return added;
   }
-  const std::string source = tasks::normalise_source(input.source);
-  const std::vector<Token> tokens = tasks::tokenize(source);
-  result.scan = scan_source(tokens);
-  const HeaderRules rules{input.headers, {}, refuse_library};
-  DirectiveResult directives =
-      check_directives(tokens, result.scan, rules, parameter_name_set(input.parameters));
-  result.mistake = std::move(directives.mistake);
-  if (!result.mistake) {
-    result.mistake = check_kernels(input.kernels, result.scan, tokens, input.parameters);
-  }
-  if (!result.mistake) {
-    result.mistake = check_constants(input.constants);
-  }
-  if (!result.mistake) {
-    result.mistake = check_builtins(tokens);
-  }
-  if (result.mistake) {
-    return result;
-  }
-  std::vector<SourceEdit> edits = std::move(directives.edits);
   for (const Token& token : tokens) {
     // The device headers define the other two spellings of asm as errors, and those errors use this
     // one.
     if (token.kind == Token::Kind::Identifier && token.text == "__asm") {
-      edits.push_back({token.begin, token.end, "asm"});
+      added.edits.push_back({token.begin, token.end, "asm"});
     }
   }
-  SharedRewrite shared = rewrite_shared(source, tokens, result.scan);
-  edits.insert(edits.end(), shared.edits.begin(), shared.edits.end());
-  result.translated = "#include \"winnow_cpu.h\"\n" +
-                      parameter_lines(input.parameters, directives.tested_parameters,
-                                      result.scan.template_parameters) +
-                      "#line 1 \"" + kCandidateFile + "\"\n" +
-                      apply_edits(source, std::move(edits)) +
-                      "\n#line 1 \"winnow_module\"\n#include \"winnow_entry.h\"\n" +
-                      kernel_table(input, result.scan, shared.bindings);
-  return result;
+  SharedRewrite shared = rewrite_shared(source, tokens, scan);
+  added.edits.insert(added.edits.end(), shared.edits.begin(), shared.edits.end());
+  added.entries = kernel_table(input, scan, shared.bindings);
+  return added;
+}
+
+} // namespace
+
+TranslatedSource run_source_pass(SourceInput input) {
+  input.prelude = "winnow_cpu.h";
+  input.headers.refusal = refuse_library;
+  return translate_source(
+      input, [&](std::string_view source, const std::vector<Token>& tokens,
+                 const SourceScan& scan) { return additions(input, source, tokens, scan); });
 }
 
 } // namespace winnow::evaluators

@@ -11,18 +11,18 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-SourcePassResult pass(const std::string& source,
+TranslatedSource pass(const std::string& source,
                       std::map<std::string, std::int64_t> parameters = {},
                       std::vector<std::string> kernels = {"k"}) {
   return run_source_pass({source,
                           std::move(parameters),
                           std::move(kernels),
                           {},
-                          {"cuda_fp16.h", "math.h", "cooperative_groups/reduce.h"}});
+                          {{"cuda_fp16.h", "math.h", "cooperative_groups/reduce.h"}, {}, {}}});
 }
 
 // The part of the translation that comes from the candidate.
-std::string body(const SourcePassResult& result) {
+std::string body(const TranslatedSource& result) {
   const std::string begin = std::string("#line 1 \"") + kCandidateFile + "\"\n";
   const std::size_t from = result.translated.find(begin);
   const std::size_t to = result.translated.find("\n#line 1 \"winnow_module\"");
@@ -33,7 +33,7 @@ std::string body(const SourcePassResult& result) {
 
 std::string mistake(const std::string& source, std::map<std::string, std::int64_t> parameters = {},
                     std::vector<std::string> kernels = {"k"}) {
-  const SourcePassResult result = pass(source, std::move(parameters), std::move(kernels));
+  const TranslatedSource result = pass(source, std::move(parameters), std::move(kernels));
   return result.mistake ? result.mistake->what : "(no mistake)";
 }
 
@@ -131,7 +131,7 @@ TEST(SourcePass, DynamicSharedOfTwoDimensions) {
 }
 
 TEST(SourcePass, DynamicSharedAtFileScopeIsBoundBeforeEachKernel) {
-  const SourcePassResult result = pass("namespace a { extern __shared__ float s[]; }\n" + kKernel);
+  const TranslatedSource result = pass("namespace a { extern __shared__ float s[]; }\n" + kKernel);
   EXPECT_THAT(body(result), HasSubstr("namespace a { static thread_local float* s; }"));
   EXPECT_THAT(result.translated, HasSubstr("a::s = (decltype(a::s))::winnow_dynamic_shared();"));
   EXPECT_THAT(result.translated, HasSubstr("{\"k\", &winnow_thread_0, &winnow_block_0}"));
@@ -157,7 +157,7 @@ TEST(SourcePass, KeepsLineNumbersOfRewrittenDeclarations) {
 }
 
 TEST(SourcePass, FindsKernelsWithParameterNames) {
-  const SourcePassResult result = pass("template <typename T, int N = 4>\n"
+  const TranslatedSource result = pass("template <typename T, int N = 4>\n"
                                        "__global__ void __launch_bounds__(256, 2)\n"
                                        "k(const T* __restrict__ x, float (&y)[3], int, unsigned n "
                                        "= 4, half*, ns::type, int a[4]) {}\n"
@@ -175,14 +175,14 @@ TEST(SourcePass, FindsKernelsWithParameterNames) {
 }
 
 TEST(SourcePass, WritesTheKernelTable) {
-  const SourcePassResult result =
+  const TranslatedSource result =
       pass("template <int N> __global__ void k(float* x) {}", {}, {"k<4>", "k<8>"});
   EXPECT_THAT(result.translated, HasSubstr("WINNOW_SIGNATURE(1, \"x\\0\", k<8>)"));
   EXPECT_THAT(result.translated, HasSubstr("WINNOW_KERNEL(\"k<4>\", k<4>),"));
 }
 
 TEST(SourcePass, ParametersAreConstants) {
-  const SourcePassResult result =
+  const TranslatedSource result =
       pass(kKernel, {{"BLOCK", 128}, {"BIG", 3'000'000'000}, {"LESS", -4}});
   EXPECT_THAT(result.translated, HasSubstr("constexpr int BLOCK = 128;\n"));
   EXPECT_THAT(result.translated, HasSubstr("constexpr long long BIG = 3000000000LL;\n"));
@@ -216,7 +216,7 @@ TEST(SourcePass, RefusesTwoKernelsOfOneName) {
 
 TEST(SourcePass, AsksForTemplateArguments) {
   const std::string one = "// c\ntemplate <int BLOCK> __global__ void k(float* x) {}\n";
-  const SourcePassResult result = pass(one, {{"BLOCK", 128}});
+  const TranslatedSource result = pass(one, {{"BLOCK", 128}});
   ASSERT_TRUE(result.mistake);
   EXPECT_EQ(result.mistake->line, 2);
   EXPECT_EQ(result.mistake->column, 38);
@@ -244,7 +244,7 @@ TEST(SourcePass, RefusesWhatIsNoKernelName) {
 }
 
 TEST(SourcePass, LetsDeviceHeadersThrough) {
-  const SourcePassResult result =
+  const TranslatedSource result =
       pass("#include \"cuda_fp16.h\"\n# include <math.h> // x\n" + kKernel);
   EXPECT_FALSE(result.mistake);
   EXPECT_THAT(body(result), HasSubstr("#include <cuda_fp16.h>\n#include <math.h>\n"));
@@ -253,11 +253,11 @@ TEST(SourcePass, LetsDeviceHeadersThrough) {
 class ForbiddenLine : public testing::TestWithParam<const char*> {};
 
 TEST_P(ForbiddenLine, NeverReachesACompiler) {
-  const SourcePassResult plain = pass(std::string(GetParam()) + "\n" + kKernel);
+  const TranslatedSource plain = pass(std::string(GetParam()) + "\n" + kKernel);
   EXPECT_TRUE(plain.mistake);
   EXPECT_EQ(plain.translated, "");
   // In a branch that the preprocessor may skip, the line is replaced.
-  const SourcePassResult conditional =
+  const TranslatedSource conditional =
       pass("#if 0\n" + std::string(GetParam()) + "\n#endif\n" + kKernel);
   if (!conditional.mistake) {
     const std::string translated = body(conditional); // tokens point into it
@@ -296,7 +296,7 @@ TEST(SourcePass, DropsLineMarkers) {
 }
 
 TEST(SourcePass, NotesUnsupportedConstructs) {
-  const SourcePassResult result = pass(
+  const TranslatedSource result = pass(
       "// asm\nconst char* t = \"asm\";\n__global__ void k() {\n asm(\"x\");\n f<<<1, 2>>>();\n}");
   ASSERT_EQ(result.scan.unsupported.size(), 2U);
   EXPECT_EQ(result.scan.unsupported[0].line, 4);
@@ -304,7 +304,7 @@ TEST(SourcePass, NotesUnsupportedConstructs) {
 }
 
 TEST(SourcePass, NotesHostCode) {
-  const SourcePassResult result = pass(kKernel + "int main() { k<<<1, 2>>>(p); }\n");
+  const TranslatedSource result = pass(kKernel + "int main() { k<<<1, 2>>>(p); }\n");
   ASSERT_EQ(result.scan.host_code.size(), 2U);
   EXPECT_EQ(result.scan.host_code[0].what, "main");
   EXPECT_EQ(result.scan.host_code[0].line, 2);

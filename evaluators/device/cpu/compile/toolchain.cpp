@@ -65,12 +65,8 @@ std::string version_number(const std::string& banner, bool clang) {
 }
 
 bool supports_x86_64_v3() {
-#if defined(__x86_64__)
   return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
          __builtin_cpu_supports("bmi2") != 0;
-#else
-  return false;
-#endif
 }
 
 // Asks each question once, because clang++ takes 25 ms for an answer, and every command looks for
@@ -168,9 +164,7 @@ std::vector<std::string> compile_flags(const Toolchain& toolchain, BuildMode mod
   if (supports_x86_64_v3()) {
     add({"-march=x86-64-v3"}); // without FMA instructions, fmaf is a slow library call
   }
-#if defined(__x86_64__)
   add({"-fcf-protection=none"});
-#endif
   // Messages go to a model, so they must not quote source lines of any file.
   if (toolchain.clang) {
     add({"-ferror-limit=8", "-fno-caret-diagnostics", "-fno-color-diagnostics",

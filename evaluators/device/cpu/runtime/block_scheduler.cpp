@@ -5,7 +5,6 @@
 #include "evaluators/device/cpu/runtime/launch_arguments.h"
 #include "evaluators/device/cpu/runtime/module.h"
 
-#include <algorithm>
 #include <bit>
 #include <map>
 #include <span>

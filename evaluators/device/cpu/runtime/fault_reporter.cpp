@@ -27,29 +27,10 @@ struct sigaction g_previous[std::size(kSignals)];
 std::atomic<bool> g_reported{false};
 thread_local bool t_replaying = false;
 
-enum class FaultAccess : std::uint8_t { Unknown, Read, Write };
-
-FaultAccess access_of([[maybe_unused]] const void* context) {
-#ifdef __x86_64__
+std::string_view verb_of(const void* context) {
   constexpr greg_t kWriteBit = 2; // bit in the error code of the page fault
   const auto* machine = static_cast<const ucontext_t*>(context);
-  return (machine->uc_mcontext.gregs[REG_ERR] & kWriteBit) != 0 ? FaultAccess::Write
-                                                                : FaultAccess::Read;
-#else
-  return FaultAccess::Unknown;
-#endif
-}
-
-std::string_view verb(FaultAccess access) {
-  switch (access) {
-  case FaultAccess::Read:
-    return "reads";
-  case FaultAccess::Write:
-    return "writes";
-  case FaultAccess::Unknown:
-    break;
-  }
-  return "accesses";
+  return (machine->uc_mcontext.gregs[REG_ERR] & kWriteBit) != 0 ? "writes" : "reads";
 }
 
 DeviceFault describe(const BlockScheduler& scheduler, int signal, const siginfo_t& info,
@@ -64,7 +45,7 @@ DeviceFault describe(const BlockScheduler& scheduler, int signal, const siginfo_
         info.si_code == SI_KERNEL && operand && is_beyond_all_pages(*operand)) {
       return memory_fault(scheduler, *g_buffers,
                           reinterpret_cast<const std::byte*>(*operand), // NOLINT
-                          verb(FaultAccess::Unknown));
+                          "accesses");
     }
     if (info.si_code == SI_KERNEL || (signal == SIGBUS && info.si_code == BUS_ADRALN)) {
       return {Verdict::LaunchError,
@@ -72,7 +53,7 @@ DeviceFault describe(const BlockScheduler& scheduler, int signal, const siginfo_
                                   "that is a multiple of 16) or uses a wild pointer"};
     }
     return memory_fault(scheduler, *g_buffers, static_cast<const std::byte*>(info.si_addr),
-                        verb(access_of(context)));
+                        verb_of(context));
   default:
     return {Verdict::Crashed,
             fmt::format(

@@ -77,7 +77,6 @@ DeviceFault memory_fault(const BlockScheduler& scheduler, const GuardedBuffers& 
           fmt::format("{} {} address {:#x}, which is in no buffer", who, verb, value)};
 }
 
-#ifdef __x86_64__
 namespace {
 
 // Numbers of registers in instructions: rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 to r15.
@@ -157,11 +156,6 @@ std::optional<std::uintptr_t> operand_address(const ucontext_t& context) {
   }
   return address + static_cast<std::uintptr_t>(std::intptr_t{displacement});
 }
-#else
-std::optional<std::uintptr_t> operand_address(const ucontext_t& /*context*/) {
-  return std::nullopt;
-}
-#endif
 
 bool is_beyond_all_pages(std::uintptr_t address) {
   const std::uintptr_t high = address >> 47U;

@@ -20,7 +20,7 @@ DeviceFault memory_fault(const BlockScheduler& scheduler, const GuardedBuffers& 
 
 /// The address of the memory operand of the instruction at which a signal stopped a thread. For an
 /// address of more than 48 bits the processor tells none, and raises the same fault as for a
-/// misaligned vector access. nullopt: the instruction has no such operand, or this is no x86-64.
+/// misaligned vector access. nullopt: the instruction has no such operand.
 std::optional<std::uintptr_t> operand_address(const ucontext_t& context);
 
 /// Whether no page can have this address: it needs more than 48 bits.

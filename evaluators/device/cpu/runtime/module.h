@@ -23,7 +23,6 @@ public:
   bool blocking() const { return blocking_; }
   /// Whether the module is instrumented for the checker.
   bool checked() const { return checked_; }
-  void where(WinnowCoordinates& at) const { where_(&at); }
 
   /// Bytes of static shared memory that a block of this kernel uses.
   std::uint64_t static_shared_bytes(const std::string& kernel) const;

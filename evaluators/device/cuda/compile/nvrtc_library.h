@@ -4,7 +4,6 @@
 #include "evaluators/device/gpu/compile/rtc_program.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>

@@ -7,7 +7,7 @@
 #include "evaluators/device/gpu/compile/gpu_source.h"
 #include "evaluators/device/inspect/gpu_module.h"
 #include "evaluators/device/source/compiler_messages.h"
-#include "evaluators/device/source/directives.h"
+#include "evaluators/device/source/source_parts.h"
 
 #include <chrono>
 #include <map>
@@ -38,7 +38,7 @@ std::string with_values(const std::string& kernel, const tasks::ParameterChoice&
   return apply_edits(kernel, std::move(edits));
 }
 
-RuntimeCompileJob runtime_job(const GpuCompileJob& job, const GpuSource& source) {
+RuntimeCompileJob runtime_job(const GpuCompileJob& job, const TranslatedSource& source) {
   RuntimeCompileJob out;
   out.source = source.translated;
   out.file = kModuleFile;
@@ -76,16 +76,12 @@ CompileAnswer explain_failure(const GpuCompileJob& job, const GpuVendor& vendor,
         fmt::format("unsupported on {} devices: {}{}", job.toolchain.kind, construct->what,
                     construct->line > 0 ? fmt::format(" at line {}", construct->line) : ""));
   }
-  ErrorReport report = report_errors(errors, {job.request.file, job.request.source,
-                                              job.request.parameters, job.request.kernels, scan});
+  const ErrorReport report =
+      report_errors(errors, {job.request.file, job.request.source, job.request.parameters,
+                             job.request.kernels, scan});
   if (report.first.empty()) {
     return failed_compile(Verdict::CompileError,
                           job.toolchain.version + " refused the source, but named no error");
-  }
-  if (!scan.host_code.empty()) {
-    report.first += fmt::format("\nThere is host code in line {} ('{}'): send device code and a "
-                                "plan only; the harness allocates buffers and launches.",
-                                scan.host_code.front().line, scan.host_code.front().what);
   }
   return failed_compile(Verdict::CompileError, report.first, report.log);
 }
@@ -177,9 +173,9 @@ CompiledModule judge_output(const GpuCompileJob& job, const GpuVendor& vendor,
 
 CompiledModule compile_gpu_job(const GpuCompileJob& job, const GpuVendor& vendor) {
   const CompileRequest& request = job.request;
-  const GpuSource source =
-      assemble_gpu_source({request.source, request.parameters, request.kernels, request.constants,
-                           gpu_header_rules(job.toolchain, job.headers), job.toolchain.prelude});
+  const TranslatedSource source =
+      translate_source({request.source, request.parameters, request.kernels, request.constants,
+                        gpu_header_rules(job.toolchain, job.headers), job.toolchain.prelude});
   if (source.mistake) {
     return {failed_compile(Verdict::CompileError,
                            place_message(request.file, source.mistake->line, source.mistake->column,

@@ -6,7 +6,6 @@
 #include "evaluators/device/module.h"
 
 #include <filesystem>
-#include <optional>
 #include <string>
 
 namespace winnow::evaluators {

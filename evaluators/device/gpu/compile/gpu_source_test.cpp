@@ -1,4 +1,4 @@
-#include "evaluators/device/gpu/compile/gpu_source.h"
+#include "evaluators/device/source/source_parts.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ using testing::Not;
 const std::string kTemplateKernel =
     "template <int B>\n__global__ void k(float* x, int n) { x[n] = B; }\n";
 
-GpuSource assemble(const std::string& source, std::vector<std::string> constants = {}) {
+TranslatedSource assemble(const std::string& source, std::vector<std::string> constants = {}) {
   HeaderRules rules;
   rules.names = {"math.h"};
   rules.also = [](const std::string& header) {
@@ -21,12 +21,13 @@ GpuSource assemble(const std::string& source, std::vector<std::string> constants
   rules.refusal = [](const std::string& header) {
     return header == "cute/tensor.hpp" ? "no CuTe here" : std::string();
   };
-  return assemble_gpu_source(
+  return translate_source(
       {source, {{"BLOCK", 128}}, {"k<BLOCK>"}, std::move(constants), rules, "winnow_cuda.h"});
 }
 
 TEST(GpuSource, PutsThePartsInOrder) {
-  const GpuSource result = assemble("#include \"math.h\"\n" + kTemplateKernel, {"sizeof(int)"});
+  const TranslatedSource result =
+      assemble("#include \"math.h\"\n" + kTemplateKernel, {"sizeof(int)"});
   ASSERT_FALSE(result.mistake) << result.mistake->what;
   EXPECT_EQ(result.translated, "#include \"winnow_cuda.h\"\n"
                                "constexpr int BLOCK = 128;\n"
@@ -45,7 +46,7 @@ TEST(GpuSource, LetsTheVendorsHeadersThroughAndNoOther) {
   EXPECT_THAT(assemble("#include <cub/cub.cuh>\n" + kTemplateKernel).translated,
               HasSubstr("#include <cub/cub.cuh>\n"));
   for (const char* header : {"/etc/passwd", "cub/../cub/cub.cuh", "nothing.h"}) {
-    const GpuSource result =
+    const TranslatedSource result =
         assemble("#include \"" + std::string(header) + "\"\n" + kTemplateKernel);
     ASSERT_TRUE(result.mistake) << header;
     EXPECT_EQ(result.mistake->line, 1);

@@ -100,7 +100,7 @@ protected:
   RuntimeCompileOutput compile_file(const std::string& source,
                                     const tasks::ParameterChoice& parameters,
                                     const std::vector<std::string>& kernels) const {
-    GpuSourceInput input;
+    SourceInput input;
     input.source = source;
     input.parameters = parameters;
     input.kernels = kernels;
@@ -108,7 +108,7 @@ protected:
     GpuToolchain toolchain;
     toolchain.kind = "hip";
     input.headers = gpu_header_rules(toolchain, headers_.path());
-    const GpuSource translated = assemble_gpu_source(input);
+    const TranslatedSource translated = translate_source(input);
     EXPECT_FALSE(translated.mistake) << translated.mistake->what;
     return compile(translated.translated, kernels);
   }
