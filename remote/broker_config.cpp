@@ -71,7 +71,6 @@ std::string user_of(const WorkerIdentity& worker, std::size_t number) {
                      worker.name, number, subjects, worker.name, worker.pool);
 }
 
-/// A path in quotes.
 std::string quoted(const std::string& path) {
   if (path.find_first_of("\"\\\n") != std::string::npos) {
     throw UsageError("the path '" + path + "' has a character that nats-server does not read",

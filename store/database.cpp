@@ -407,6 +407,14 @@ std::string Query::json_text(std::string_view column) const {
   }
   return json;
 }
+std::vector<std::string> Query::texts(std::string_view column) {
+  std::vector<std::string> all;
+  while (next()) {
+    all.push_back(text(column));
+  }
+  return all;
+}
+
 bool Query::is_null(std::string_view column) const {
   return value_of(column).isNull();
 }

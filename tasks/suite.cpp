@@ -43,10 +43,7 @@ std::optional<fs::path> suite_file(const std::string& name) {
 }
 
 [[noreturn]] void fail_unknown(const fs::path& catalogue, const std::string& name) {
-  std::vector<std::string> known;
-  for (const CatalogueEntry& entry : list_tasks(catalogue)) {
-    known.push_back(entry.category);
-  }
+  auto known = each<std::string>(list_tasks(catalogue), &CatalogueEntry::category);
   known.erase(std::unique(known.begin(), known.end()), known.end());
   if (const auto folder = find_shipped("configs/suites")) {
     for (const auto& entry : fs::directory_iterator(*folder)) {
@@ -102,7 +99,7 @@ void check_known(const TomlReader& item, const std::string& name,
   std::vector<std::string> known;
   for (const CatalogueEntry& entry : entries) {
     known.push_back(entry.name);
-    if (std::find(known.begin(), known.end(), entry.category) == known.end()) {
+    if (!contains(known, entry.category)) {
       known.push_back(entry.category);
     }
     if (name == entry.category + "/" + entry.name) {
@@ -110,8 +107,7 @@ void check_known(const TomlReader& item, const std::string& name,
     }
   }
   std::error_code ignored;
-  if (std::find(known.begin(), known.end(), name) == known.end() &&
-      !fs::exists(fs::path(name) / "task.toml", ignored)) {
+  if (!contains(known, name) && !fs::exists(fs::path(name) / "task.toml", ignored)) {
     item.fail(
         {}, fmt::format("no task or category '{}'{}", to_valid_utf8(name), suggestion(name, known)),
         "a name from `winnow tasks list`, or a folder with a task.toml");

@@ -2,8 +2,8 @@
 
 #include "agents/json/json_text.h"
 #include "base/error.h"
+#include "base/json_dump.h"
 #include "base/text.h"
-#include "base/text/json_levels.h"
 
 #include <optional>
 

@@ -4,7 +4,6 @@
 #include "base/files.h"
 #include "base/json_dump.h"
 #include "base/text.h"
-#include "base/text/json_levels.h"
 #include "harness/import/safetensors.h"
 #include "tasks/parse/task_parse.h"
 #include "tasks/task/task.h"

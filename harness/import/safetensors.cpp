@@ -1,6 +1,6 @@
 #include "harness/import/safetensors.h"
 
-#include "base/text/json_levels.h"
+#include "base/json_dump.h"
 
 #include <array>
 #include <cstdint>

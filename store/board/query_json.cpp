@@ -2,7 +2,6 @@
 
 #include "base/text.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -30,8 +29,7 @@ json value_json(const Query& query, const std::string& column) {
   case Query::Kind::Text:
     break;
   }
-  const bool is_json =
-      std::find(kJsonColumns.begin(), kJsonColumns.end(), column) != kJsonColumns.end();
+  const bool is_json = contains(kJsonColumns, column);
   return is_json ? json::parse(query.text(column), nullptr, false)
                  : json(to_valid_utf8(query.text(column)));
 }

@@ -54,6 +54,9 @@ private:
   std::vector<std::pair<std::string, Value>> values_;
 };
 
+/// The value of e, pi or inf, which expressions of floats know; nullopt for another name.
+std::optional<double> float_constant(std::string_view name);
+
 /// An arithmetic expression of a launch plan or a task. Cheap to copy (shared, immutable).
 /// Grammar: integer and float literals, names, + - * / % << >>, comparisons, && || !, ?:,
 /// parentheses and calls. true and false are 1 and 0. && || ?: evaluate only the operands that they

@@ -28,12 +28,11 @@ bool is_host_only(std::string_view header) {
                                                      "caffe2/", "nanobind/", "numpy/", "tensorrt/"};
   constexpr std::array<std::string_view, 2> kHeaders{"Python.h", "NvInfer.h"};
   const bool plain = std::all_of(header.begin(), header.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("_./+-").find(c) != std::string_view::npos;
+    return is_word_character(c) || std::string_view("./+-").find(c) != std::string_view::npos;
   });
   return plain && (std::any_of(kFolders.begin(), kFolders.end(),
                                [&](auto folder) { return header.starts_with(folder); }) ||
-                   std::find(kHeaders.begin(), kHeaders.end(), header) != kHeaders.end());
+                   contains(kHeaders, header));
 }
 
 // "ns::row<{B}>" -> "row". Empty if placeholders form the name itself.

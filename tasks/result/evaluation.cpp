@@ -1,7 +1,7 @@
 #include "tasks/result/evaluation.h"
 
 #include "base/text.h"
-#include "tasks/json/json_number.h"
+#include "tasks/json/json_text.h"
 #include "tasks/result/evaluation_codec.h"
 
 #include <algorithm>

@@ -1,5 +1,7 @@
 #include "tasks/plan/resolve/plan_buffers.h"
 
+#include "base/text.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -114,12 +116,7 @@ bool overlap(const Range& a, const Range& b) {
 } // namespace
 
 const Buffer* find_buffer(const std::vector<Buffer>& buffers, std::string_view name) {
-  for (const Buffer& buffer : buffers) {
-    if (buffer.name == name) {
-      return &buffer;
-    }
-  }
-  return nullptr;
+  return find_named(buffers, name);
 }
 
 BufferPlace resolve_buffer(const PlanContext& context, const BufferReference& reference,

@@ -1,7 +1,7 @@
 #include "tasks/plan/resolve/plan_launch.h"
 
 #include "base/text.h"
-#include "tasks/plan/placeholders.h"
+#include "tasks/plan/plan_constants.h"
 #include "tasks/plan/resolve/occupancy.h"
 #include "tasks/plan/resolve/plan_buffers.h"
 

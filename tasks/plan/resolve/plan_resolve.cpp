@@ -5,7 +5,6 @@
 #include "tasks/plan/resolve/plan_buffers.h"
 #include "tasks/plan/resolve/plan_context.h"
 #include "tasks/plan/resolve/plan_launch.h"
-#include "tasks/plan/resolve/plan_names.h"
 
 #include <algorithm>
 #include <set>
@@ -14,18 +13,6 @@
 
 namespace winnow::tasks {
 namespace {
-
-Buffer::Kind buffer_kind(Role role) {
-  switch (role) {
-  case Role::Input:
-    return Buffer::Kind::Input;
-  case Role::Output:
-    return Buffer::Kind::Output;
-  case Role::InOut:
-    return Buffer::Kind::InOut;
-  }
-  return Buffer::Kind::Input;
-}
 
 bool has_kernels(const std::vector<Launch>& launches) {
   return std::any_of(launches.begin(), launches.end(), [](const Launch& launch) {
@@ -289,7 +276,7 @@ ResolvedPlan tensors_only(const Task& task, const Shape& shape) {
   for (const TensorSpec& tensor : task.tensors) {
     Buffer buffer;
     buffer.name = tensor.name;
-    buffer.kind = buffer_kind(tensor.role);
+    buffer.kind = static_cast<Buffer::Kind>(tensor.role);
     buffer.dtype = tensor.dtype;
     buffer.generator = generator_at(tensor, shape);
     buffer.is_static = tensor.is_static;
