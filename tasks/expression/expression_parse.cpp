@@ -300,7 +300,7 @@ private:
   }
 
   NodePointer call(std::string_view function_name, int at) {
-    const FunctionInfo* info = find_function(function_name);
+    const FunctionInfo* info = find_named(kFunctions, function_name);
     if (info == nullptr) {
       throw ExpressionError(at, fmt::format("unknown function '{}'{}", function_name,
                                             suggestion(function_name, function_names())));
@@ -339,10 +339,6 @@ bool is_identifier(std::string_view text) {
 
 const FunctionInfo& function_info(Function function) {
   return kFunctions[static_cast<std::size_t>(function)];
-}
-
-const FunctionInfo* find_function(std::string_view name) {
-  return find_named(kFunctions, name);
 }
 
 std::vector<std::string> function_names() {

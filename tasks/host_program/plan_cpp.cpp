@@ -71,8 +71,16 @@ public:
     for (const ScratchBuffer& scratch : plan_.scratch) {
       add_buffer(scratch.name, scratch.dtype);
     }
-    collect_loop_names(plan_.prepare);
-    collect_loop_names(plan_.launches);
+    for (const auto* launches : {&plan_.prepare, &plan_.launches}) {
+      each_launch(*launches, [&](const Launch& launch) {
+        if (const auto* repeat = std::get_if<Repeat>(&launch.what)) {
+          loop_names_.insert(repeat->as);
+          for (const LetBinding& binding : repeat->let) {
+            loop_names_.insert(binding.name);
+          }
+        }
+      });
+    }
     names_ = {[this](const std::string& name) { return variable(name); },
               [this](const std::string& name) {
                 return Expression::parse("sizeof(" + name + ")").evaluate(sizes_);
@@ -105,18 +113,6 @@ private:
     const auto found = std::find_if(buffers_.begin(), buffers_.end(),
                                     [&](const auto& buffer) { return buffer.first == name; });
     return found == buffers_.end() ? std::nullopt : std::optional(found->second);
-  }
-
-  void collect_loop_names(const std::vector<Launch>& launches) {
-    for (const Launch& launch : launches) {
-      if (const auto* repeat = std::get_if<Repeat>(&launch.what)) {
-        loop_names_.insert(repeat->as);
-        for (const LetBinding& binding : repeat->let) {
-          loop_names_.insert(binding.name);
-        }
-        collect_loop_names(repeat->body);
-      }
-    }
   }
 
   std::string variable(const std::string& name) const {

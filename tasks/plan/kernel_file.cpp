@@ -44,17 +44,6 @@ std::string_view base_name(std::string_view kernel) {
   return kernel.find('{') == std::string_view::npos ? kernel : std::string_view();
 }
 
-void collect_kernels(const std::vector<Launch>& launches,
-                     std::vector<std::pair<std::string, SourcePosition>>& used) {
-  for (const Launch& launch : launches) {
-    if (const auto* kernel = std::get_if<KernelLaunch>(&launch.what)) {
-      used.emplace_back(base_name(kernel->kernel), launch.at);
-    } else if (const auto* repeat = std::get_if<Repeat>(&launch.what)) {
-      collect_kernels(repeat->body, used);
-    }
-  }
-}
-
 class KernelFileParser {
 public:
   KernelFileParser(std::string_view text, std::string file_name) {
@@ -176,8 +165,13 @@ private:
 
   void check_kernels() {
     std::vector<std::pair<std::string, SourcePosition>> used;
-    collect_kernels(file_.plan.prepare, used);
-    collect_kernels(file_.plan.launches, used);
+    for (const auto* launches : {&file_.plan.prepare, &file_.plan.launches}) {
+      each_launch(*launches, [&](const Launch& launch) {
+        if (const auto* kernel = std::get_if<KernelLaunch>(&launch.what)) {
+          used.emplace_back(base_name(kernel->kernel), launch.at);
+        }
+      });
+    }
     std::vector<std::string> defined;
     for (std::size_t i = 0; i < std::min(scan_.kernels.size(), kMostSuggested); ++i) {
       defined.push_back(scan_.kernels[i].name);

@@ -37,15 +37,6 @@ void collect(const std::vector<LetBinding>& bindings, std::vector<const LetBindi
   }
 }
 
-void collect(const std::vector<Launch>& launches, std::vector<const LetBinding*>& constants) {
-  for (const Launch& launch : launches) {
-    if (const auto* repeat = std::get_if<Repeat>(&launch.what)) {
-      collect(repeat->let, constants);
-      collect(repeat->body, constants);
-    }
-  }
-}
-
 } // namespace
 
 std::optional<std::string> device_constant_mistake(std::string_view text) {
@@ -83,8 +74,13 @@ std::vector<std::string> device_constants(const KernelFile& file, const Paramete
                                           std::vector<Diagnostic>& errors) {
   std::vector<const LetBinding*> bindings;
   collect(file.plan.let, bindings);
-  collect(file.plan.prepare, bindings);
-  collect(file.plan.launches, bindings);
+  for (const auto* launches : {&file.plan.prepare, &file.plan.launches}) {
+    each_launch(*launches, [&](const Launch& launch) {
+      if (const auto* repeat = std::get_if<Repeat>(&launch.what)) {
+        collect(repeat->let, bindings);
+      }
+    });
+  }
   std::vector<std::string> constants;
   for (const LetBinding* binding : bindings) {
     std::string text = substituted(binding->device_constant, choice);

@@ -165,7 +165,7 @@ private:
     return std::holds_alternative<NullArgument>(argument) ||
            std::holds_alternative<BufferReference>(argument) ||
            (integer != nullptr &&
-            find_buffer(buffers_, integer->value.expression.text()) != nullptr);
+            find_named(buffers_, integer->value.expression.text()) != nullptr);
   }
 
   void check_count() const {
@@ -216,7 +216,7 @@ private:
       return real(context_.real(real_argument->value, scope_, argument_name()));
     }
     const PlanExpression& value = std::get<IntegerArgument>(argument).value;
-    if (const Buffer* buffer = find_buffer(buffers_, value.expression.text())) {
+    if (const Buffer* buffer = find_named(buffers_, value.expression.text())) {
       return pointer({buffer, 0}, value.at);
     }
     const Value* named = scope_.find(value.expression.text());
@@ -237,7 +237,7 @@ private:
     result.kind = ResolvedArgument::Kind::TensorMap;
     result.tensor_map = tensor_maps_.find(argument.map, argument.at, scope_);
     result.size_bytes = kTensorMapBytes;
-    if (find_buffer(buffers_, result.tensor_map->buffer)->kind != Buffer::Kind::Input) {
+    if (find_named(buffers_, result.tensor_map->buffer)->kind != Buffer::Kind::Input) {
       result_.written.push_back(result.tensor_map->buffer); // maps do not tell reads from writes
     }
     return result;

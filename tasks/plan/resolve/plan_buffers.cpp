@@ -115,10 +115,6 @@ bool overlap(const Range& a, const Range& b) {
 
 } // namespace
 
-const Buffer* find_buffer(const std::vector<Buffer>& buffers, std::string_view name) {
-  return find_named(buffers, name);
-}
-
 BufferPlace resolve_buffer(const PlanContext& context, const BufferReference& reference,
                            const Scope& scope, const std::vector<Buffer>& buffers) {
   std::size_t index = 0;
@@ -134,7 +130,7 @@ BufferPlace resolve_buffer(const PlanContext& context, const BufferReference& re
   if (!name) {
     return place;
   }
-  place.buffer = find_buffer(buffers, *name);
+  place.buffer = find_named(buffers, *name);
   if (!reference.offset.expression.empty()) {
     place.offset = context.integer_in(
         reference.offset, scope, "at", 0, place.buffer->count - 1,

@@ -1,5 +1,6 @@
 #include "tasks/plan/resolve/plan_resolve.h"
 
+#include "base/text.h"
 #include "tasks/plan/resolve/plan_access.h"
 #include "tasks/plan/resolve/plan_arguments.h"
 #include "tasks/plan/resolve/plan_buffers.h"
@@ -136,13 +137,13 @@ private:
       add_kernel(*kernel, name, launch.at, scope);
     } else if (const auto* fill = std::get_if<Fill>(&launch.what)) {
       if (auto step = resolve_fill(context_, *fill, scope, plan_.buffers)) {
-        access_.write(phase_, *find_buffer(plan_.buffers, step->buffer), fill->buffer.at);
+        access_.write(phase_, *find_named(plan_.buffers, step->buffer), fill->buffer.at);
         steps().emplace_back(std::move(*step));
       }
     } else if (const auto* copy = std::get_if<Copy>(&launch.what)) {
       if (auto step = resolve_copy(context_, *copy, scope, plan_.buffers)) {
-        access_.read(phase_, *find_buffer(plan_.buffers, step->from), copy->from.at);
-        access_.write(phase_, *find_buffer(plan_.buffers, step->to), copy->to.at);
+        access_.read(phase_, *find_named(plan_.buffers, step->from), copy->from.at);
+        access_.write(phase_, *find_named(plan_.buffers, step->to), copy->to.at);
         steps().emplace_back(std::move(*step));
       }
     }
