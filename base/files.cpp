@@ -32,17 +32,9 @@ fs::path scratch_folder() {
   return fs::current_path(none);
 }
 
-/// The folder `winnow` of one of the XDG base directories; `under_home` is that one's default.
 fs::path users_place(const char* variable, const char* under_home, const char* kind) {
-  const char* xdg = std::getenv(variable);
-  const char* home = std::getenv("HOME");
-  if (xdg != nullptr && *xdg == '/') {
-    return fs::path(xdg) / "winnow";
-  }
-  if (home != nullptr && *home == '/') {
-    return fs::path(home) / under_home / "winnow";
-  }
-  return scratch_folder() / fmt::format("winnow-{}-{}", kind, getuid());
+  return users_folder(variable, under_home)
+      .value_or(scratch_folder() / fmt::format("winnow-{}-{}", kind, getuid()));
 }
 
 /// Where the home cannot be written to. Throws Error if somebody else has made the folder.
@@ -209,6 +201,14 @@ fs::path cache_directory() {
   }
   fs::permissions(path, fs::perms::owner_all, code);
   return path;
+}
+
+std::optional<fs::path> users_folder(const char* variable, const char* under_home) {
+  const char* xdg = std::getenv(variable);
+  const char* home = std::getenv("HOME");
+  return xdg != nullptr && *xdg == '/'     ? std::optional(fs::path(xdg) / "winnow")
+         : home != nullptr && *home == '/' ? std::optional(fs::path(home) / under_home / "winnow")
+                                           : std::nullopt;
 }
 
 fs::path user_data_directory() {

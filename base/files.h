@@ -75,6 +75,10 @@ private:
 /// directory and sets its mode to 0700.
 std::filesystem::path cache_directory();
 
+/// The folder `winnow` in the folder of an XDG variable or, if that is not set, in ~/`under_home`.
+/// Not created. nullopt: there is no home either.
+std::optional<std::filesystem::path> users_folder(const char* variable, const char* under_home);
+
 /// $XDG_DATA_HOME/winnow or ~/.local/share/winnow (not created); /tmp/winnow-data-UID without a
 /// home.
 std::filesystem::path user_data_directory();

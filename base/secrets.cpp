@@ -4,6 +4,7 @@
 #include "base/files.h"
 #include "base/json_dump.h"
 #include "base/random_bits.h"
+#include "base/text.h"
 
 #include <algorithm>
 #include <array>
@@ -111,7 +112,7 @@ void keep_secret(std::string_view secret) {
   Secrets& all = secrets();
   const std::unique_lock lock(all.mutex);
   for (const std::string& form : {std::string(secret), in_json.substr(1, in_json.size() - 2)}) {
-    if (std::find(all.values.begin(), all.values.end(), form) == all.values.end()) {
+    if (!contains(all.values, form)) {
       all.values.push_back(form);
     }
   }

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <charconv>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +37,17 @@ constexpr bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
+/// A letter, a digit or '_', in every locale.
+constexpr bool is_word_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_';
+}
+/// The number that `text` is from its first to its last character; nullopt: it is none.
+template <typename Number> std::optional<Number> whole_number(std::string_view text) {
+  Number number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(number)
+                                                                  : std::nullopt;
+}
 std::vector<std::string_view> split_lines(std::string_view text);
 std::string_view trim(std::string_view text);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
@@ -61,5 +75,33 @@ std::string shortened(std::string_view text, std::size_t max_bytes);
 
 /// The current time as ISO-8601 UTC with milliseconds: 2026-11-20T09:44:26.123Z.
 std::string utc_now();
+
+/// The name of an enumerator by its number; the first name for a number that has none.
+template <typename Enum, std::size_t N>
+constexpr std::string_view name_by_number(Enum value, const std::string_view (&names)[N]) {
+  const auto number = static_cast<std::size_t>(value);
+  return names[number < N ? number : 0];
+}
+
+template <typename Items, typename Value> bool contains(const Items& items, const Value& value) {
+  return std::find(items.begin(), items.end(), value) != items.end();
+}
+
+/// The first item with this `name`; nullptr: there is none.
+template <typename Items> auto* find_named(Items& items, std::string_view name) {
+  const auto found = std::find_if(items.begin(), items.end(),
+                                  [name](const auto& item) { return item.name == name; });
+  return found == items.end() ? nullptr : &*found;
+}
+
+/// What `of` gives for each item: a member of it, or a function.
+template <typename T, typename Items, typename Of>
+std::vector<T> each(const Items& items, const Of& of) {
+  std::vector<T> list;
+  for (const auto& item : items) {
+    list.emplace_back(std::invoke(of, item));
+  }
+  return list;
+}
 
 } // namespace winnow

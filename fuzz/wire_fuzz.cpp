@@ -90,7 +90,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check_stream(format, input);
     break;
   case 2:
-    check_error(format.decode_error(input));
+    check_error(decode_error_body(input));
     break;
   default:
     check_batch_line(input);

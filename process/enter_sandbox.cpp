@@ -1,6 +1,6 @@
 #include "base/error.h"
 #include "process/fence.h"
-#include "process/keeper.h"
+#include "process/spawn.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,8 +1,7 @@
 #include "process/fence.h"
 
 #include "base/error.h"
-
-#include <charconv>
+#include "base/text.h"
 
 #include <unistd.h>
 
@@ -12,13 +11,12 @@ namespace {
 constexpr std::string_view kPrefix = "--fence-";
 
 template <typename Number> Number parse_number(std::string_view name, std::string_view text) {
-  Number value{};
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc{} || end != text.data() + text.size()) {
+  const auto value = whole_number<Number>(text);
+  if (!value) {
     throw Error("hidden option --fence-" + std::string(name) + ": '" + std::string(text) +
                 "' is not a number in range");
   }
-  return value;
+  return *value;
 }
 
 void set_option(Fence& fence, std::string_view name, std::string_view value) {

@@ -1,6 +1,5 @@
-#include "process/keeper.h"
-
 #include "base/error.h"
+#include "process/spawn.h"
 
 #include <cerrno>
 #include <chrono>

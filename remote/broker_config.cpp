@@ -125,7 +125,6 @@ std::string accounts_of(const std::vector<WorkerIdentity>& workers) {
                      kCoordinatorUser, exports, pools);
 }
 
-/// A path in quotes.
 std::string quoted(const std::string& path) {
   if (path.find_first_of("\"\\\n") != std::string::npos) {
     throw UsageError("the path '" + path + "' has a character that nats-server does not read",

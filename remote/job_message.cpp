@@ -1,8 +1,9 @@
 #include "remote/job_message.h"
 
 #include "base/error.h"
+#include "base/text.h"
 #include "tasks/json/json_fields.h"
-#include "tasks/plan/device_facts_codec.h"
+#include "tasks/plan/device_facts.h"
 
 #include <algorithm>
 
@@ -143,16 +144,13 @@ std::string objection(const PoolRules& rules, const Heartbeat& worker) {
 }
 
 bool is_quarantined(const PoolRules& rules, std::string_view worker) {
-  return std::find(rules.quarantined.begin(), rules.quarantined.end(), worker) !=
-         rules.quarantined.end();
+  return contains(rules.quarantined, worker);
 }
 
 bool is_name(std::string_view text) {
   return !text.empty() && text.size() <= kMostNameBytes &&
-         std::all_of(text.begin(), text.end(), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                  c == '-' || c == '_';
-         });
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return is_word_character(c) || c == '-'; });
 }
 
 } // namespace winnow::remote

@@ -1,8 +1,8 @@
 // Workers whose results do not count, among others.
-#include "remote/quarantine.h"
 #include "remote/remote_evaluations.h"
 #include "remote/testing/broker_fake.h"
 #include "remote/testing/pool_fake.h"
+#include "remote/worker_roster.h"
 
 #include <memory>
 #include <mutex>

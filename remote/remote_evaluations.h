@@ -4,7 +4,6 @@
 #include "remote/checking_threads.h"
 #include "remote/job_message.h"
 #include "remote/job_transport.h"
-#include "remote/quarantine.h"
 #include "remote/task_parcels.h"
 #include "remote/worker_roster.h"
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,28 @@ private:
   std::string pool_;
   mutable std::mutex mutex_; ///< guards workers_
   std::map<std::string, Entry> workers_;
+};
+
+/// The workers of a pool whose results do not count any more. Any thread may use it.
+class Quarantine {
+public:
+  /// A result that is refused gives its worker a mark, and a result that counts takes one away. So
+  /// many marks quarantine the worker.
+  static constexpr int kMostMarks = 3;
+
+  explicit Quarantine(const std::vector<std::string>& workers);
+
+  bool has(const std::string& worker) const;
+  std::vector<std::string> workers() const;
+  // True: the worker is quarantined now, and was not before.
+  bool add(const std::string& worker);
+  bool refuse(const std::string& worker); ///< a result of the worker
+  void count(const std::string& worker);  ///< a result of the worker
+
+private:
+  mutable std::mutex mutex_; ///< guards the members below
+  std::set<std::string> workers_;
+  std::map<std::string, int> marks_;
 };
 
 } // namespace winnow::remote

@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "evaluators/evaluation/ordered_results.h"
-#include "tasks/source/kernel_bodies.h"
+#include "tasks/source/kernel_file_scan.h"
 #include "tasks/task/baseline.h"
 
 #include <set>

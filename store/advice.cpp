@@ -1,7 +1,7 @@
 #include "store/advice.h"
 
 #include "store/fields.h"
-#include "store/run_store_state.h"
+#include "store/run_store.h"
 
 namespace winnow::store {
 namespace {
@@ -51,12 +51,11 @@ std::optional<AdviceRow> first_advice(const Database& database, const char* whic
 } // namespace
 
 void RunStore::add_advice(RowId run, const AdviceRow& advice) {
-  Database& database = state_->database;
-  database.write([&] {
+  database_.write([&] {
     const auto about = advice.candidate != 0 ? std::optional(advice.candidate) : std::nullopt;
-    Query(database, "INSERT INTO advice (call_id, role, candidate_id, content, problem) "
-                    "VALUES (?, ?, ?, nullif(?, ''), ?) ON CONFLICT DO NOTHING")
-        .bind(call_with_key(database, run, advice.key), advice.role, about, advice.content,
+    Query(database_, "INSERT INTO advice (call_id, role, candidate_id, content, problem) "
+                     "VALUES (?, ?, ?, nullif(?, ''), ?) ON CONFLICT DO NOTHING")
+        .bind(call_with_key(database_, run, advice.key), advice.role, about, advice.content,
               advice.problem)
         .run();
   });
@@ -64,11 +63,10 @@ void RunStore::add_advice(RowId run, const AdviceRow& advice) {
 
 void RunStore::add_advice_scores(RowId run, std::string_view key,
                                  const std::vector<AdviceScore>& scores) {
-  Database& database = state_->database;
-  database.write([&] {
-    const RowId call = call_with_key(database, run, key);
+  database_.write([&] {
+    const RowId call = call_with_key(database_, run, key);
     constexpr FieldRules kScore{"candidate"};
-    Query insert(database,
+    Query insert(database_,
                  insert_into<AdviceScore>("advice_scores", "call_id, candidate_id", kScore) +
                      " ON CONFLICT DO NOTHING");
     for (const AdviceScore& score : scores) {
@@ -78,51 +76,45 @@ void RunStore::add_advice_scores(RowId run, std::string_view key,
 }
 
 void RunStore::add_forecast_score(RowId run, std::string_view key, const ForecastRow& score) {
-  Database& database = state_->database;
-  database.write([&] {
-    Query insert(database, insert_into<ForecastRow>("forecast_scores", "call_id") +
-                               " ON CONFLICT DO NOTHING");
-    bind_fields(insert.bind(call_with_key(database, run, key)), score).run();
+  database_.write([&] {
+    Query insert(database_, insert_into<ForecastRow>("forecast_scores", "call_id") +
+                                " ON CONFLICT DO NOTHING");
+    bind_fields(insert.bind(call_with_key(database_, run, key)), score).run();
   });
 }
 
 void RunStore::add_prompt_arm(RowId candidate, std::string_view variant, bool memory, bool exemplar,
                               double gain) {
-  Database& database = state_->database;
-  database.write([&] {
-    Query(database, "INSERT INTO prompt_arms (candidate_id, variant, memory, exemplar, gain) "
-                    "VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")
+  database_.write([&] {
+    Query(database_, "INSERT INTO prompt_arms (candidate_id, variant, memory, exemplar, gain) "
+                     "VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")
         .bind(candidate, variant, memory, exemplar, gain)
         .run();
   });
 }
 
 std::optional<AdviceRow> RunStore::find_advice(RowId run, std::string_view key) const {
-  Database& database = state_->database;
-  return database.read(
-      [&] { return first_advice(database, "m.run_id = ? AND m.key = ?", run, key); });
+  return database_.read(
+      [&] { return first_advice(database_, "m.run_id = ? AND m.key = ?", run, key); });
 }
 
 std::optional<AdviceRow> RunStore::advice_about(RowId candidate, std::string_view role) const {
-  Database& database = state_->database;
-  return database.read([&] {
-    return first_advice(database, "a.candidate_id = ? AND a.role = ? ORDER BY a.call_id DESC",
+  return database_.read([&] {
+    return first_advice(database_, "a.candidate_id = ? AND a.role = ? ORDER BY a.call_id DESC",
                         candidate, role);
   });
 }
 
 std::vector<RoleTotals> role_totals(const RunStore& store, RowId run) {
-  std::vector<RoleTotals> all;
-  store.read([&](const Database& database) {
+  return store.read([&](const Database& database) {
     Query query(database,
                 "SELECT role, sum(calls) AS calls, sum(useful) AS useful, "
                 "sum(prompt_tokens) AS prompt_tokens, sum(completion_tokens) AS completion_tokens, "
                 "sum(dollars) AS dollars, sum(calls_without_price) AS calls_without_price, "
                 "sum(scored) AS scored, sum(correct) AS correct "
                 "FROM role_overview WHERE run_id = ? GROUP BY role ORDER BY role");
-    all = rows_of<RoleTotals>(query.bind(run));
+    return rows_of<RoleTotals>(query.bind(run));
   });
-  return all;
 }
 
 JudgeRecord judge_record(const RunStore& store, RowId run, const std::string& task) {
@@ -203,8 +195,7 @@ std::vector<PromptArmTotals> prompt_arm_totals(const RunStore& store, RowId run,
   const std::string arm = arms == PromptArms::Variant
                               ? "p.variant"
                               : "CASE WHEN " + column + " THEN 'with' ELSE 'without' END";
-  std::vector<PromptArmTotals> all;
-  store.read([&](const Database& database) {
+  return store.read([&](const Database& database) {
     Query query(
         database,
         "SELECT " + arm +
@@ -214,20 +205,17 @@ std::vector<PromptArmTotals> prompt_arm_totals(const RunStore& store, RowId run,
             "FROM prompt_arms AS p JOIN candidates AS c ON c.id = p.candidate_id "
             "JOIN tasks AS t ON t.id = c.task_id WHERE c.run_id = ? AND ? IN ('', t.name) "
             "GROUP BY arm ORDER BY arm");
-    all = rows_of<PromptArmTotals>(query.bind(run, task));
+    return rows_of<PromptArmTotals>(query.bind(run, task));
   });
-  return all;
 }
 
 std::vector<Lesson> lessons(const RunStore& store, RowId run, const std::string& task,
                             const std::string& device_name, std::int64_t evaluator_version,
                             std::int64_t most) {
-  std::vector<Lesson> all;
-  store.read([&](const Database& database) {
+  return store.read([&](const Database& database) {
     Query query(database, kSelectLessons);
-    all = rows_of<Lesson>(query.bind(run, task, device_name, evaluator_version, most));
+    return rows_of<Lesson>(query.bind(run, task, device_name, evaluator_version, most));
   });
-  return all;
 }
 
 } // namespace winnow::store

@@ -5,7 +5,7 @@
 #include "store/evaluation_rows.h"
 #include "store/fields.h"
 #include "store/leaderboard_format.h"
-#include "store/run_store_state.h"
+#include "store/run_store.h"
 #include "tasks/result/evaluation.h"
 
 #include <algorithm>
@@ -145,32 +145,29 @@ void insert_library_timings(Database& database, RowId candidate,
 }
 
 void RunStore::add_baseline_timings(RowId task, const std::vector<BaselineTiming>& timings) {
-  Database& database = state_->database;
-  database.write([&] { insert_timings(database, task, timings); });
+  database_.write([&] { insert_timings(database_, task, timings); });
 }
 
 std::vector<BaselineTiming> RunStore::baseline_timings(const std::string& task,
                                                        const std::string& device_name) const {
-  Database& database = state_->database;
-  return database.read([&] { return newest_timings(database, task, {}, device_name); });
+  return database_.read([&] { return newest_timings(database_, task, {}, device_name); });
 }
 
 std::vector<BaselineStanding>
 RunStore::baseline_standings(const std::vector<LeaderboardRow>& rows) const {
-  Database& database = state_->database;
-  return database.read([&] {
+  return database_.read([&] {
     std::vector<BaselineStanding> standings;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const LeaderboardRow& row = rows[i];
       if (i > 0 && same_group(rows[i - 1], row)) {
         continue; // the group's first row already has its baselines
       }
-      const auto timings = newest_timings(database, row.task, row.task_digest, row.device_name);
+      const auto timings = newest_timings(database_, row.task, row.task_digest, row.device_name);
       std::map<std::string, std::vector<const BaselineTiming*>> by_name;
       for (const BaselineTiming& timing : timings) {
         by_name[timing.name].push_back(&timing);
       }
-      const auto medians = baseline_medians(database, row.evaluation_id);
+      const auto medians = baseline_medians(database_, row.evaluation_id);
       for (const auto& [name, of_name] : by_name) {
         standings.push_back(standing_of(row, of_name, medians));
       }

@@ -1,10 +1,9 @@
 // The answers of a board as sentences and as JSON. Terminal, Markdown and page show the sentences.
 #include "base/text.h"
-#include "base/text/minute_text.h"
 #include "base/text/number_text.h"
 #include "store/board_facts.h"
 #include "store/fields.h"
-#include "tasks/result/speedup_text.h"
+#include "tasks/result/speedup.h"
 
 #include <algorithm>
 #include <iterator>

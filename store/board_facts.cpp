@@ -6,9 +6,9 @@
 #include "base/text/shell_word.h"
 #include "store/author.h"
 #include "store/database.h"
-#include "store/device_seconds.h"
 #include "store/fields.h"
 #include "store/leaderboard_format.h"
+#include "store/suite_calls.h"
 #include "store/task_notes.h"
 #include "tasks/known_limit.h"
 

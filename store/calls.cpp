@@ -4,8 +4,8 @@
 #include "base/json_dump.h"
 #include "base/text.h"
 #include "store/fields.h"
-#include "store/run_store_state.h"
-#include "store/task_folders.h"
+#include "store/run_store.h"
+#include "store/task_notes.h"
 #include "tasks/task/baseline.h"
 
 #include <algorithm>
@@ -259,19 +259,18 @@ void begin_again(Database& database, RowId call, std::string_view endpoint, std:
 } // namespace
 
 RowId RunStore::add_task(const tasks::Task& task) {
-  Database& database = state_->database;
-  return database.write([&] {
-    Query(database, "INSERT INTO tasks (digest, name, category, title, description, definition, "
-                    "reference_source, baseline_source, python_source, created_at) "
-                    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name, digest) DO UPDATE "
-                    "SET definition = excluded.definition "
-                    "WHERE definition <> excluded.definition") // an earlier version says less
+  return database_.write([&] {
+    Query(database_, "INSERT INTO tasks (digest, name, category, title, description, definition, "
+                     "reference_source, baseline_source, python_source, created_at) "
+                     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name, digest) DO UPDATE "
+                     "SET definition = excluded.definition "
+                     "WHERE definition <> excluded.definition") // an earlier version says less
         .bind(task.digest, task.name, task.category, task.title, task.description,
               json_line(define_task(task)), task.reference, tasks::task_texts(task).baseline,
               task.reference_python, utc_now())
         .run();
-    keep_task_folder(database, task);
-    Query query(database, "SELECT id FROM tasks WHERE name = ? AND digest = ?");
+    keep_task_folder(database_, task);
+    Query query(database_, "SELECT id FROM tasks WHERE name = ? AND digest = ?");
     query.bind(task.name, task.digest).next();
     return query.integer("id");
   });
@@ -280,25 +279,24 @@ RowId RunStore::add_task(const tasks::Task& task) {
 RowId RunStore::begin_call(RowId run, RowId task, std::string_view key, std::string_view endpoint,
                            std::string_view model, json request,
                            const std::optional<CallReservation>& reserved) {
-  Database& database = state_->database;
-  return database.write([&] {
-    std::optional<KnownCall> call = find_call(database, run, key);
+  return database_.write([&] {
+    std::optional<KnownCall> call = find_call(database_, run, key);
     if (call && !call->pending) {
       return call->id;
     }
-    const StoredRequest stored = store_prompts(database, std::move(request));
+    const StoredRequest stored = store_prompts(database_, std::move(request));
     if (call) {
-      begin_again(database, call->id, endpoint, model, stored.line, stored.digest, reserved);
+      begin_again(database_, call->id, endpoint, model, stored.line, stored.digest, reserved);
     } else {
-      Query(database, "INSERT INTO model_calls (run_id, task_id, key, endpoint, model, status, "
-                      "times_sent, request, request_digest, started_at, reserved_tokens, "
-                      "reserved_dollars) VALUES (?, ?, ?, ?, ?, 'pending', 1, ?, ?, ?, ?, ?)")
+      Query(database_, "INSERT INTO model_calls (run_id, task_id, key, endpoint, model, status, "
+                       "times_sent, request, request_digest, started_at, reserved_tokens, "
+                       "reserved_dollars) VALUES (?, ?, ?, ?, ?, 'pending', 1, ?, ?, ?, ?, ?)")
           .bind(run, task, key, endpoint, model, stored.line, stored.digest, utc_now(),
                 tokens_of(reserved), dollars_of(reserved))
           .run();
-      call = KnownCall{database.last_insert_id(), true};
+      call = KnownCall{database_.last_insert_id(), true};
     }
-    Query link(database,
+    Query link(database_,
                "INSERT INTO call_prompts (call_id, position, prompt_id) VALUES (?, ?, ?)");
     for (const auto& [position, prompt] : stored.prompts) {
       link.bind(call->id, position, prompt).run();
@@ -308,10 +306,9 @@ RowId RunStore::begin_call(RowId run, RowId task, std::string_view key, std::str
 }
 
 void RunStore::set_reservation(RowId call, const std::optional<CallReservation>& reserved) {
-  Database& database = state_->database;
-  database.write([&] {
-    Query(database, "UPDATE model_calls SET reserved_tokens = ?, reserved_dollars = ? "
-                    "WHERE id = ? AND status = 'pending'")
+  database_.write([&] {
+    Query(database_, "UPDATE model_calls SET reserved_tokens = ?, reserved_dollars = ? "
+                     "WHERE id = ? AND status = 'pending'")
         .bind(tokens_of(reserved), dollars_of(reserved), call)
         .run();
   });
@@ -321,19 +318,17 @@ void RunStore::add_lost(RowId call, const LostCost& lost) {
   if (lost.sendings == 0) {
     return;
   }
-  Database& database = state_->database;
-  database.write([&] {
-    Query(database, "UPDATE model_calls SET lost_sendings = lost_sendings + ?, "
-                    "lost_tokens = lost_tokens + ?, lost_dollars = lost_dollars + ? WHERE id = ?")
+  database_.write([&] {
+    Query(database_, "UPDATE model_calls SET lost_sendings = lost_sendings + ?, "
+                     "lost_tokens = lost_tokens + ?, lost_dollars = lost_dollars + ? WHERE id = ?")
         .bind(lost.sendings, lost.tokens, lost.dollars, call)
         .run();
   });
 }
 
 void RunStore::credit_call(RowId call, std::string_view model) {
-  Database& database = state_->database;
-  database.write([&] {
-    Query(database, "UPDATE model_calls SET model = ? WHERE id = ? AND status = 'pending'")
+  database_.write([&] {
+    Query(database_, "UPDATE model_calls SET model = ? WHERE id = ? AND status = 'pending'")
         .bind(model, call)
         .run();
   });
@@ -344,20 +339,20 @@ void RunStore::finish_call(RowId call, const ModelCallRow& outcome) {
     throw Error(
         fmt::format("a finished model call is \"ok\" or \"failed\", not \"{}\"", outcome.status));
   }
-  Database& database = state_->database;
-  database.write([&] {
-    Query known(database, "SELECT status FROM model_calls WHERE id = ?");
+  database_.write([&] {
+    Query known(database_, "SELECT status FROM model_calls WHERE id = ?");
     if (!known.bind(call).next()) {
-      throw Error(fmt::format("the store {} has no model call {}", database.path().string(), call));
+      throw Error(
+          fmt::format("the store {} has no model call {}", database_.path().string(), call));
     }
     if (known.text("status") != "pending") {
       return;
     }
-    Query update(database, fmt::format("UPDATE model_calls SET status = ?2, reply = ?3, error = "
-                                       "?4, price = nullif(?5, ''), answering_model = "
-                                       "nullif(?6, ''), finished_at = ?7, {}, {} WHERE id = ?1",
-                                       assigned(field_names<ModelAnswer>(kAnswer)),
-                                       assigned(field_names<tasks::Usage>())));
+    Query update(database_, fmt::format("UPDATE model_calls SET status = ?2, reply = ?3, error = "
+                                        "?4, price = nullif(?5, ''), answering_model = "
+                                        "nullif(?6, ''), finished_at = ?7, {}, {} WHERE id = ?1",
+                                        assigned(field_names<ModelAnswer>(kAnswer)),
+                                        assigned(field_names<tasks::Usage>())));
     update.bind(call, outcome.status, outcome.text, outcome.error, outcome.price, outcome.model,
                 utc_now());
     bind_fields<ModelAnswer>(update, outcome, kAnswer);
@@ -366,32 +361,29 @@ void RunStore::finish_call(RowId call, const ModelCallRow& outcome) {
 }
 
 std::vector<ModelCallRow> RunStore::finished_calls(RowId run) const {
-  Database& database = state_->database;
-  return database.read(
-      [&] { return read_calls(database, "run_id = ? AND status <> 'pending' ORDER BY id", run); });
+  return database_.read(
+      [&] { return read_calls(database_, "run_id = ? AND status <> 'pending' ORDER BY id", run); });
 }
 
 std::vector<ModelCallRow> RunStore::pending_calls(RowId run) const {
-  Database& database = state_->database;
-  return database.read(
-      [&] { return read_calls(database, "run_id = ? AND status = 'pending' ORDER BY id", run); });
+  return database_.read(
+      [&] { return read_calls(database_, "run_id = ? AND status = 'pending' ORDER BY id", run); });
 }
 
 std::optional<ModelCallRow> RunStore::find_reply(RowId call) const {
-  Database& database = state_->database;
-  return database.read([&]() -> std::optional<ModelCallRow> {
-    Query own(database, "SELECT request_digest, run_id FROM model_calls WHERE id = ?");
+  return database_.read([&]() -> std::optional<ModelCallRow> {
+    Query own(database_, "SELECT request_digest, run_id FROM model_calls WHERE id = ?");
     if (!own.bind(call).next() || own.text("request_digest").empty()) {
       return std::nullopt;
     }
     const std::string digest = own.text("request_digest");
     const RowId run = own.integer("run_id");
-    Query earlier(database, "SELECT count(*) AS number FROM model_calls WHERE request_digest = ? "
-                            "AND request_digest <> '' AND run_id = ? AND id < ?");
+    Query earlier(database_, "SELECT count(*) AS number FROM model_calls WHERE request_digest = ? "
+                             "AND request_digest <> '' AND run_id = ? AND id < ?");
     earlier.bind(digest, run, call).next();
     // Ordered by arrival: a late reply must not change which replies were already given out.
     std::vector<ModelCallRow> found =
-        read_calls(database,
+        read_calls(database_,
                    "request_digest = ? AND request_digest <> '' AND run_id <> ? AND status = 'ok' "
                    "AND served_from IS NULL ORDER BY finished_at, id LIMIT 1 OFFSET ?",
                    digest, run, earlier.integer("number"));
@@ -400,9 +392,8 @@ std::optional<ModelCallRow> RunStore::find_reply(RowId call) const {
 }
 
 RunCosts RunStore::run_costs(RowId run) const {
-  Database& database = state_->database;
-  return database.read([&] {
-    Query query(database, "SELECT " + columns<RunCosts>() + " FROM run_overview WHERE run_id = ?");
+  return database_.read([&] {
+    Query query(database_, "SELECT " + columns<RunCosts>() + " FROM run_overview WHERE run_id = ?");
     return query.bind(run).next() ? row_of<RunCosts>(query) : RunCosts();
   });
 }

@@ -1,10 +1,9 @@
 // How people name candidates: by number, or by the beginning of the file's digest.
 #include "base/error.h"
 #include "base/text.h"
-#include "store/run_store_state.h"
+#include "store/run_store.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 
@@ -18,10 +17,8 @@ constexpr const char* kRemedy =
     "`winnow leaderboard` shows the numbers and the files of candidates";
 
 std::optional<RowId> number_of(std::string_view name) {
-  RowId id = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), id);
-  const bool whole = error == std::errc() && end == name.data() + name.size();
-  return whole && id > 0 && is_digit(name.front()) ? std::optional(id) : std::nullopt;
+  const auto id = whole_number<RowId>(name);
+  return id && *id > 0 ? id : std::nullopt;
 }
 
 bool exists(const Database& database, RowId id) {
@@ -43,11 +40,7 @@ std::vector<std::string> digests_with(const Database& database, const std::strin
   Query query(database, "SELECT digest FROM kernel_files WHERE digest >= ?1 AND digest < ?1 || 'g' "
                         "ORDER BY digest LIMIT ?2");
   query.bind(prefix, static_cast<std::int64_t>(kMostMatches + 1));
-  std::vector<std::string> digests;
-  while (query.next()) {
-    digests.push_back(query.text("digest"));
-  }
-  return digests;
+  return query.texts("digest");
 }
 
 /// The digest that shares the longest beginning with `prefix`; empty without any.
@@ -127,22 +120,21 @@ UsageError no_candidate(const Database& database, RowId id) {
 
 RowId RunStore::candidate_named(std::string_view name, const std::string& task) const {
   name.remove_prefix(name.starts_with('@') ? 1 : 0);
-  Database& database = state_->database;
-  return database.read([&] {
+  return database_.read([&] {
     const std::optional<RowId> number = number_of(name);
-    if (number && exists(database, *number)) {
+    if (number && exists(database_, *number)) {
       return *number;
     }
     const std::string prefix = digest_prefix(name);
-    if (number && (prefix.empty() || digests_with(database, prefix).empty())) {
-      throw no_candidate(database, *number);
+    if (number && (prefix.empty() || digests_with(database_, prefix).empty())) {
+      throw no_candidate(database_, *number);
     }
     if (prefix.empty()) {
       throw UsageError(fmt::format("'{}' names no candidate", name),
                        "give the candidate's number, or the first 4 or more hex digits of its "
                        "file's digest");
     }
-    return candidate_of_file(database, the_only_digest(database, prefix), task);
+    return candidate_of_file(database_, the_only_digest(database_, prefix), task);
   });
 }
 

@@ -3,7 +3,7 @@
 
 #include "base/json_dump.h"
 #include "store/fields.h"
-#include "store/run_store_state.h"
+#include "store/run_store.h"
 #include "store/task_notes.h"
 
 #include <nlohmann/json.hpp>
@@ -106,17 +106,16 @@ nlohmann::json evaluation_document(const CandidateState& state) {
 }
 
 CandidateRecord RunStore::candidate_record(RowId id) const {
-  Database& database = state_->database;
-  return database.read([&] {
+  return database_.read([&] {
     CandidateRecord record;
     record.state = candidate_state(id);
-    read_facts(database, record);
-    record.parents = parents_of(database, id);
-    record.op = operator_of(database, id);
-    record.messages = messages_of(database, id);
-    record.final = final_of(database, id);
-    record.races = races_of_candidate(database, id);
-    record.measurements = measurements_of_candidate(database, id);
+    read_facts(database_, record);
+    record.parents = parents_of(database_, id);
+    record.op = operator_of(database_, id);
+    record.messages = messages_of(database_, id);
+    record.final = final_of(database_, id);
+    record.races = races_of_candidate(database_, id);
+    record.measurements = measurements_of_candidate(database_, id);
     return record;
   });
 }

@@ -66,4 +66,7 @@ nlohmann::json evaluation_document(const CandidateState& state);
 /// baseline.cu.
 void put_versus(nlohmann::json& document, std::string_view versus);
 
+/// As RunStore::candidate_state(), but without raw samples, which take most of the time to read.
+CandidateState candidate_without_samples(const RunStore& store, RowId id);
+
 } // namespace winnow::store

@@ -1,6 +1,5 @@
 #include "base/error.h"
 #include "store/candidate_record.h"
-#include "store/candidate_without_samples.h"
 #include "store/test_store.h"
 
 #include <gmock/gmock.h>

@@ -3,10 +3,10 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "store/author.h"
-#include "store/candidate_without_samples.h"
+#include "store/candidate_record.h"
 #include "store/evaluation_rows.h"
 #include "store/fields.h"
-#include "store/run_store_state.h"
+#include "store/run_store.h"
 
 #include <algorithm>
 
@@ -89,13 +89,12 @@ std::string reply_of(const Database& database, RowId id) {
 } // namespace
 
 RowId RunStore::add_candidate(RowId run, RowId task, const CandidateRow& candidate) {
-  Database& database = state_->database;
-  return database.write([&] {
-    const RowId kernel_file = add_kernel_file(database, candidate.text);
-    if (const auto known = find_candidate(database, run, task, candidate, kernel_file)) {
+  return database_.write([&] {
+    const RowId kernel_file = add_kernel_file(database_, candidate.text);
+    if (const auto known = find_candidate(database_, run, task, candidate, kernel_file)) {
       return *known;
     }
-    Query(database,
+    Query(database_,
           "INSERT INTO candidates (run_id, task_id, call_id, call_key, parent_id, origin, "
           "kernel_file_id, created_at) VALUES (?1, ?2, "
           "(SELECT id FROM model_calls WHERE run_id = ?1 AND key = ?3), ?3, nullif(?4, 0), ?5, ?6, "
@@ -103,20 +102,19 @@ RowId RunStore::add_candidate(RowId run, RowId task, const CandidateRow& candida
         .bind(run, task, candidate.call_key, candidate.parent_id, candidate.origin, kernel_file,
               utc_now())
         .run();
-    const RowId id = database.last_insert_id();
-    insert_parents(database, id, candidate);
+    const RowId id = database_.last_insert_id();
+    insert_parents(database_, id, candidate);
     return id;
   });
 }
 
 void RunStore::add_evaluations(RowId candidate, const std::vector<tasks::Evaluation>& evaluations,
                                std::string_view request) {
-  Database& database = state_->database;
-  database.write([&] {
-    if (next_ordinal(database, candidate) == 0) {
+  database_.write([&] {
+    if (next_ordinal(database_, candidate) == 0) {
       std::int64_t ordinal = 0;
       for (const tasks::Evaluation& evaluation : evaluations) {
-        insert_evaluation(database, candidate, ordinal++, evaluation, request, 0);
+        insert_evaluation(database_, candidate, ordinal++, evaluation, request, 0);
       }
     }
   });
@@ -124,49 +122,45 @@ void RunStore::add_evaluations(RowId candidate, const std::vector<tasks::Evaluat
 
 void RunStore::add_trials(RowId candidate, const std::vector<tasks::Evaluation>& trials,
                           std::string_view request, int turns) {
-  Database& database = state_->database;
-  database.write([&] {
-    if (is_known(database, request)) {
+  database_.write([&] {
+    if (is_known(database_, request)) {
       return;
     }
-    std::int64_t ordinal = std::max<std::int64_t>(next_ordinal(database, candidate), 1);
+    std::int64_t ordinal = std::max<std::int64_t>(next_ordinal(database_, candidate), 1);
     for (const tasks::Evaluation& trial : trials) {
-      insert_evaluation(database, candidate, ordinal++, trial, request, turns);
+      insert_evaluation(database_, candidate, ordinal++, trial, request, turns);
     }
   });
 }
 
 void RunStore::supersede_evaluation(RowId candidate, const tasks::Evaluation& evaluation,
                                     std::string_view request) {
-  Database& database = state_->database;
-  database.write([&] {
-    if (is_known(database, request)) {
+  database_.write([&] {
+    if (is_known(database_, request)) {
       return;
     }
-    Query counting(database, "SELECT id FROM evaluations WHERE candidate_id = ? AND ordinal = 0");
+    Query counting(database_, "SELECT id FROM evaluations WHERE candidate_id = ? AND ordinal = 0");
     const bool has_one = counting.bind(candidate).next();
     const RowId before = has_one ? counting.integer("id") : 0;
-    Query(database, "UPDATE evaluations SET ordinal = ?2 WHERE candidate_id = ?1 AND ordinal = 0")
-        .bind(candidate, next_ordinal(database, candidate))
+    Query(database_, "UPDATE evaluations SET ordinal = ?2 WHERE candidate_id = ?1 AND ordinal = 0")
+        .bind(candidate, next_ordinal(database_, candidate))
         .run();
-    const RowId now = insert_evaluation(database, candidate, 0, evaluation, request, 0);
-    Query(database, "UPDATE evaluations SET superseded_by = ? WHERE id = ?")
+    const RowId now = insert_evaluation(database_, candidate, 0, evaluation, request, 0);
+    Query(database_, "UPDATE evaluations SET superseded_by = ? WHERE id = ?")
         .bind(now, before)
         .run();
   });
 }
 
 std::vector<tasks::Evaluation> RunStore::trials(RowId candidate) const {
-  Database& database = state_->database;
-  return database.read([&] { return trials_of_candidate(database, candidate); });
+  return database_.read([&] { return trials_of_candidate(database_, candidate); });
 }
 
 std::vector<CandidateState> RunStore::candidates(RowId run) const {
-  Database& database = state_->database;
-  return database.read([&] {
-    auto evaluations = evaluations_of_run(database, run);
+  return database_.read([&] {
+    auto evaluations = evaluations_of_run(database_, run);
     std::vector<CandidateState> states;
-    Query query(database, kSelectCandidates + "WHERE c.run_id = ? ORDER BY c.id");
+    Query query(database_, kSelectCandidates + "WHERE c.run_id = ? ORDER BY c.id");
     query.bind(run);
     while (query.next()) {
       CandidateState& state = states.emplace_back();
@@ -180,37 +174,34 @@ std::vector<CandidateState> RunStore::candidates(RowId run) const {
 }
 
 bool RunStore::has_file(RowId run, RowId task, std::string_view digest) const {
-  Query query(state_->database,
+  Query query(database_,
               "SELECT 1 FROM candidates AS c JOIN kernel_files AS k ON k.id = c.kernel_file_id "
               "WHERE c.run_id = ? AND c.task_id = ? AND k.digest = ?");
   return query.bind(run, task, digest).next();
 }
 
 CandidateRow RunStore::candidate(RowId id) const {
-  Database& database = state_->database;
-  return database.read([&] {
-    Query query(database, kSelectCandidates + "WHERE c.id = ?");
+  return database_.read([&] {
+    Query query(database_, kSelectCandidates + "WHERE c.id = ?");
     if (!query.bind(id).next()) {
-      throw no_candidate(database, id);
+      throw no_candidate(database_, id);
     }
     return read_candidate(query);
   });
 }
 
 CandidateState RunStore::candidate_state(RowId id) const {
-  Database& database = state_->database;
-  return database.read([&] {
-    return CandidateState{candidate(id), evaluation_of_candidate(database, id),
-                          reply_of(database, id)};
+  return database_.read([&] {
+    return CandidateState{candidate(id), evaluation_of_candidate(database_, id),
+                          reply_of(database_, id)};
   });
 }
 
 CandidateState candidate_without_samples(const RunStore& store, RowId id) {
-  CandidateState state;
-  store.read([&](const Database& database) {
-    state = {store.candidate(id), evaluation_without_samples(database, id), reply_of(database, id)};
+  return store.read([&](const Database& database) {
+    return CandidateState{store.candidate(id), evaluation_without_samples(database, id),
+                          reply_of(database, id)};
   });
-  return state;
 }
 
 } // namespace winnow::store

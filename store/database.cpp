@@ -4,7 +4,6 @@
 #include "base/files.h"
 #include "base/secrets.h"
 #include "base/text.h"
-#include "base/text/json_levels.h"
 #include "store/damaged_json.h"
 #include "store/schema.h"
 
@@ -422,6 +421,14 @@ std::string Query::json_text(std::string_view column) const {
   }
   return json;
 }
+std::vector<std::string> Query::texts(std::string_view column) {
+  std::vector<std::string> all;
+  while (next()) {
+    all.push_back(text(column));
+  }
+  return all;
+}
+
 bool Query::is_null(std::string_view column) const {
   return value_of(column).isNull();
 }

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "base/error.h"
-#include "store/open_options.h"
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -24,6 +24,13 @@ class Statement;
 } // namespace SQLite
 
 namespace winnow::store {
+
+enum class OpenMode : std::uint8_t { ReadWrite, ReadOnly };
+
+struct OpenOptions {
+  std::chrono::milliseconds busy_timeout{5000}; ///< longest wait for another process's lock
+  std::int64_t max_pages = 0; ///< maximum size of the file in SQLite pages; 0: no limit
+};
 
 /// A store opened for reading has an earlier schema version.
 struct OlderSchema : Error {
@@ -140,6 +147,8 @@ public:
   std::string text(std::string_view column) const; ///< empty for NULL
   /// For callers that parse it outside of a transaction. Throws for damaged JSON; empty for NULL.
   std::string json_text(std::string_view column) const;
+  /// The texts of this column in the rows that are left.
+  std::vector<std::string> texts(std::string_view column);
   bool is_null(std::string_view column) const;
   enum class Kind : std::uint8_t { Null, Integer, Real, Text };
   Kind kind(std::string_view column) const; ///< of the value in the current row

@@ -1,5 +1,5 @@
 #include "store/board_facts.h"
-#include "store/device_seconds.h"
+#include "store/suite_calls.h"
 #include "store/test_store.h"
 
 #include <gtest/gtest.h>

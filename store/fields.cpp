@@ -1,7 +1,7 @@
 #include "store/fields.h"
 
 #include "base/text.h"
-#include "tasks/json/json_number.h"
+#include "tasks/json/json_text.h"
 
 #include <algorithm>
 #include <stdexcept>
@@ -44,10 +44,8 @@ std::string encode_samples(const std::vector<double>& samples) {
 }
 
 std::vector<double> decode_samples(const std::string& text) {
-  std::vector<double> samples;
-  for (const json& value : json::parse(text)) {
-    samples.push_back(tasks::number_of(value));
-  }
+  auto samples =
+      each<double>(json::parse(text), [&](const json& value) { return tasks::number_of(value); });
   return samples;
 }
 

@@ -2,7 +2,7 @@
 
 #include "base/text/number_text.h"
 #include "store/leaderboard_format.h"
-#include "store/run_store_state.h"
+#include "store/run_store.h"
 #include "tasks/result/evaluation.h"
 
 #include <algorithm>
@@ -112,15 +112,14 @@ std::string to_string(const GpuSpread& spread) {
 }
 
 std::vector<GpuSpread> RunStore::gpu_spreads(const std::vector<LeaderboardRow>& rows) const {
-  Database& database = state_->database;
-  return database.read([&] {
+  return database_.read([&] {
     std::vector<GpuSpread> spreads;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const LeaderboardRow& row = rows[i];
-      if ((i > 0 && same_group(rows[i - 1], row)) || !has_several_gpus(database, row)) {
+      if ((i > 0 && same_group(rows[i - 1], row)) || !has_several_gpus(database_, row)) {
         continue;
       }
-      GpuSpread spread = spread_of(baseline_times(database, row));
+      GpuSpread spread = spread_of(baseline_times(database_, row));
       if (spread.gpus < 2) {
         continue;
       }

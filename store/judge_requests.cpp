@@ -24,12 +24,10 @@ std::optional<std::string> optional_text(const std::string& text) {
 template <typename... Values>
 std::vector<JudgeItemRow> items_where(const RunStore& store, const std::string& rest,
                                       const Values&... values) {
-  std::vector<JudgeItemRow> rows;
-  store.read([&](const Database& database) {
+  return store.read([&](const Database& database) {
     Query query(database, kItemColumns + rest);
-    rows = rows_of<JudgeItemRow>(query.bind(values...));
+    return rows_of<JudgeItemRow>(query.bind(values...));
   });
-  return rows;
 }
 
 template <typename Work> void write(RunStore& store, const Work& work) {
@@ -65,14 +63,10 @@ void JudgeRequests::add_batch(const JudgeBatchRow& batch) {
 }
 
 std::optional<std::int64_t> JudgeRequests::seed_of(const std::string& content) const {
-  std::optional<std::int64_t> seed;
-  store_.read([&](const Database& database) {
+  return store_.read([&](const Database& database) {
     Query query(database, "SELECT seed FROM judge_batches WHERE content = ? LIMIT 1");
-    if (query.bind(content).next()) {
-      seed = query.optional_integer("seed");
-    }
+    return query.bind(content).next() ? query.optional_integer("seed") : std::nullopt;
   });
-  return seed;
 }
 
 void JudgeRequests::add_item(const JudgeItemRow& item) {
@@ -120,8 +114,7 @@ std::optional<JudgeJob> JudgeRequests::find_job(const std::string& job) const {
 }
 
 std::vector<JudgeJob> JudgeRequests::pending_jobs(RowId run) const {
-  std::vector<JudgeJob> jobs;
-  store_.read([&](const Database& database) {
+  return store_.read([&](const Database& database) {
     Query query(database,
                 "SELECT j.job, j.candidate_id, j.options, i.owner, min(i.asked_at) AS asked_at, "
                 "(SELECT max(b.priority) FROM judge_items AS o JOIN judge_batches AS b "
@@ -132,9 +125,8 @@ std::vector<JudgeJob> JudgeRequests::pending_jobs(RowId run) const {
                 "AS e WHERE e.candidate_id = c.id AND e.ordinal = 0 AND e.verdict <> ?2) "
                 "GROUP BY j.job ORDER BY asked_at, c.id");
     query.bind(run, static_cast<int>(tasks::Verdict::Infrastructure));
-    jobs = jobs_of(query);
+    return jobs_of(query);
   });
-  return jobs;
 }
 
 bool JudgeRequests::is_waited_for(const std::string& job) const {
@@ -200,8 +192,7 @@ std::optional<RowId> JudgeRequests::correct_candidate(std::string_view name,
   const bool is_number = name.find_first_not_of("0123456789") == std::string_view::npos;
   const bool is_digest = name.size() >= kLeastDigits && name.size() <= 64 &&
                          name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-  std::optional<RowId> found;
-  store_.read([&](const Database& database) {
+  return store_.read([&](const Database& database) {
     Query query(database,
                 "SELECT c.id FROM candidates AS c JOIN tasks AS t ON t.id = c.task_id "
                 "JOIN kernel_files AS k ON k.id = c.kernel_file_id "
@@ -214,11 +205,8 @@ std::optional<RowId> JudgeRequests::correct_candidate(std::string_view name,
                 "ORDER BY c.id <> CAST(?3 AS INTEGER), c.id LIMIT 1");
     query.bind(task, static_cast<int>(tasks::Verdict::Correct), name, is_number && name.size() < 19,
                is_digest, owner);
-    if (query.next()) {
-      found = query.integer("id");
-    }
+    return query.next() ? std::optional(query.integer("id")) : std::nullopt;
   });
-  return found;
 }
 
 } // namespace winnow::store

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "store/author.h"
 #include "store/fields.h"
-#include "store/run_store_state.h"
+#include "store/run_store.h"
 #include "store/task_notes.h"
 
 #include <algorithm>
@@ -97,16 +97,15 @@ void require_value(const Database& database, const char* what, const std::string
 } // namespace
 
 std::vector<LeaderboardRow> RunStore::leaderboard(const LeaderboardQuery& query) const {
-  Database& database = state_->database;
-  return database.read([&] {
-    const RowId run = query.run.empty() ? 0 : require_run(database, query.run);
+  return database_.read([&] {
+    const RowId run = query.run.empty() ? 0 : require_run(database_, query.run);
     // No ORDER BY: the view ranks a group in index order, so LIMIT ends the work after the shown
     // rows. A test compares the result with the sorted view. The views leaderboard and
     // run_leaderboard cannot end early, because `tied` needs all ranks of a group.
-    Query select(database, kSelectRows + "group_id = ? LIMIT ?");
+    Query select(database_, kSelectRows + "group_id = ? LIMIT ?");
     std::vector<LeaderboardRow> rows;
-    TaskNotes notes(database);
-    for (const RowId group : select_groups(database, query, run)) {
+    TaskNotes notes(database_);
+    for (const RowId group : select_groups(database_, query, run)) {
       std::vector<LeaderboardRow> of_group = read_group(select, group, query.top);
       for (LeaderboardRow& row : of_group) {
         row.task_note = notes.revision(row.task, row.task_digest);
@@ -119,24 +118,22 @@ std::vector<LeaderboardRow> RunStore::leaderboard(const LeaderboardQuery& query)
 }
 
 void RunStore::require_known(const LeaderboardQuery& query) const {
-  Database& database = state_->database;
-  database.read([&] {
+  database_.read([&] {
     if (!query.run.empty()) {
-      require_run(database, query.run);
+      require_run(database_, query.run);
     }
-    require_value(database, "task", query.task, "tasks", "name");
-    require_value(database, "evaluation on the device", query.device, "evaluations", "device");
+    require_value(database_, "task", query.task, "tasks", "name");
+    require_value(database_, "evaluation on the device", query.device, "evaluations", "device");
   });
 }
 
 std::string RunStore::why_nobody_is_ranked(const LeaderboardQuery& query) const {
-  Database& database = state_->database;
-  return database.read([&]() -> std::string {
-    Query select(database, "SELECT count(*) AS candidates, "
-                           "count(verdict) FILTER (WHERE verdict = 'correct') AS correct, "
-                           "count(speedup) FILTER (WHERE verdict = 'correct') AS timed "
-                           "FROM candidate_overview WHERE ?1 IN ('', run) AND ?2 IN ('', task) "
-                           "AND ?3 IN ('', coalesce(device, ''))");
+  return database_.read([&]() -> std::string {
+    Query select(database_, "SELECT count(*) AS candidates, "
+                            "count(verdict) FILTER (WHERE verdict = 'correct') AS correct, "
+                            "count(speedup) FILTER (WHERE verdict = 'correct') AS timed "
+                            "FROM candidate_overview WHERE ?1 IN ('', run) AND ?2 IN ('', task) "
+                            "AND ?3 IN ('', coalesce(device, ''))");
     select.bind(query.run, query.task, query.device).next();
     const std::int64_t all = select.integer("candidates"), correct = select.integer("correct");
     if (correct == 0) {
@@ -168,14 +165,13 @@ std::vector<LeaderboardRow> RunStore::finalists(const tasks::Task& task,
       "JOIN races AS r ON best.kernel IN (r.kernel, r.rival) "
       "WHERE r.device_name = ?3 AND (r.verdict IN ('tie', 'undecided') "
       "OR (r.verdict = 'not shown to be faster' AND r.ratio > 0.95))) "; // as long as it is close
-  Database& database = state_->database;
-  return database.read([&] {
+  return database_.read([&] {
     std::vector<LeaderboardRow> rows;
-    Query select(database, std::string(kWho) + kSelectRows +
-                               "group_id IN (SELECT id FROM own) "
-                               "AND kernel IN (SELECT kernel FROM like_best) "
-                               "AND evaluation_id NOT IN (SELECT evaluation_id FROM sitting_rows "
-                               "WHERE rank IS NULL)");
+    Query select(database_, std::string(kWho) + kSelectRows +
+                                "group_id IN (SELECT id FROM own) "
+                                "AND kernel IN (SELECT kernel FROM like_best) "
+                                "AND evaluation_id NOT IN (SELECT evaluation_id FROM sitting_rows "
+                                "WHERE rank IS NULL)");
     select.bind(task.name, task.digest, device_name, evaluator_version, top > 0 ? top : -1,
                 run.value_or(0));
     while (select.next()) {
@@ -192,13 +188,12 @@ std::vector<LeaderboardRow> RunStore::finalists(const tasks::Task& task,
 }
 
 std::vector<VerdictCount> RunStore::verdict_counts(const LeaderboardQuery& query) const {
-  Database& database = state_->database;
-  return database.read([&] {
+  return database_.read([&] {
     if (!query.run.empty()) {
-      require_run(database, query.run);
+      require_run(database_, query.run);
     }
     // As the view verdict_counts, but names are looked up once for each group.
-    Query select(database,
+    Query select(database_,
                  "SELECT r.name AS run, t.name AS task, n.device, "
                  "coalesce(d.name, 'not_judged') AS verdict, sum(n.candidates) AS candidates "
                  "FROM (SELECT c.run_id, c.task_id, e.device, e.verdict, count(*) AS candidates "

@@ -1,9 +1,10 @@
 // The RunStore methods for what commands measure because somebody asks, and for what a candidate's
 // record has of it.
+#include "base/error.h"
 #include "store/candidate_record.h"
 #include "store/evaluation_rows.h"
 #include "store/fields.h"
-#include "store/run_store_state.h"
+#include "store/run_store.h"
 
 #include <nlohmann/json.hpp>
 
@@ -79,11 +80,10 @@ std::vector<Measurement> measurements_of_candidate(const Database& database, Row
 
 std::optional<RowId> RunStore::candidate_with_file(RowId task, std::string_view digest,
                                                    RowId preferred) const {
-  Database& database = state_->database;
-  return database.read([&]() -> std::optional<RowId> {
-    Query query(database, "SELECT c.id FROM candidates AS c "
-                          "JOIN kernel_files AS k ON k.id = c.kernel_file_id "
-                          "WHERE c.task_id = ? AND k.digest = ? ORDER BY c.id <> ?, c.id LIMIT 1");
+  return database_.read([&]() -> std::optional<RowId> {
+    Query query(database_, "SELECT c.id FROM candidates AS c "
+                           "JOIN kernel_files AS k ON k.id = c.kernel_file_id "
+                           "WHERE c.task_id = ? AND k.digest = ? ORDER BY c.id <> ?, c.id LIMIT 1");
     return query.bind(task, digest, preferred).next() ? std::optional(query.integer("id"))
                                                       : std::nullopt;
   });
@@ -92,14 +92,49 @@ std::optional<RowId> RunStore::candidate_with_file(RowId task, std::string_view 
 void RunStore::add_measurement(RowId candidate, tasks::Evaluation evaluation,
                                std::string_view asked_by) {
   evaluation.race.reset(); // no board rests on a race that somebody asked for
-  Database& database = state_->database;
-  database.write([&] {
-    Query next(database, "SELECT coalesce(max(ordinal) + 1, 0) AS next FROM evaluations "
-                         "WHERE candidate_id = ?");
+  database_.write([&] {
+    Query next(database_, "SELECT coalesce(max(ordinal) + 1, 0) AS next FROM evaluations "
+                          "WHERE candidate_id = ?");
     next.bind(candidate).next();
     const RowId row =
-        insert_evaluation(database, candidate, next.integer("next"), evaluation, "", 0);
-    Query(database, "UPDATE evaluations SET asked_by = ? WHERE id = ?").bind(asked_by, row).run();
+        insert_evaluation(database_, candidate, next.integer("next"), evaluation, "", 0);
+    Query(database_, "UPDATE evaluations SET asked_by = ? WHERE id = ?").bind(asked_by, row).run();
+  });
+}
+
+void RunStore::add_ceilings(const StoredCeilings& ceilings) {
+  database_.write([&] {
+    Query insert(database_,
+                 insert_into<StoredCeilings>("ceilings", "") + " ON CONFLICT DO NOTHING");
+    bind_fields(insert.bind(), ceilings).run();
+  });
+}
+
+std::vector<StoredCeilings> RunStore::ceilings() const {
+  return database_.read([&] {
+    Query query(database_, "SELECT " + columns<StoredCeilings>() + " FROM ceilings ORDER BY id");
+    return rows_of<StoredCeilings>(query, {.json_text = "content"});
+  });
+}
+
+void RunStore::add_race(RowId task, const std::string& kernel,
+                        const tasks::Evaluation& evaluation) {
+  if (!evaluation.race) {
+    throw Error("the evaluation has no race to store");
+  }
+  const tasks::RaceResult& race = *evaluation.race;
+  const auto bound = [&](double end) {
+    return race.bounds.known() ? std::optional(end) : std::nullopt;
+  };
+  database_.write([&] {
+    Query(database_,
+          "INSERT INTO asked_races (task_id, device_name, evaluator_version, kernel, rival, "
+          "verdict, ratio, ratio_low, ratio_high, blocks, raced_at) "
+          "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+        .bind(task, evaluation.device_name, evaluation.evaluator_version, kernel, race.rival,
+              race.verdict, race.ratio.value_or(0), bound(race.bounds.low), bound(race.bounds.high),
+              race.blocks, evaluation.started_at)
+        .run();
   });
 }
 

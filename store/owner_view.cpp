@@ -1,7 +1,7 @@
 // What one owner of `winnow serve` may see of a store: temporary views and tables of the connection
 // that have the names of the store's own, so that no query can pass them by.
 #include "base/text.h"
-#include "store/run_store_state.h"
+#include "store/run_store.h"
 
 #include <map>
 #include <set>
@@ -107,17 +107,16 @@ std::string shadows_of(const Database& database) {
 } // namespace
 
 void RunStore::show_only(const std::string& owner) {
-  Database& database = state_->database;
-  const std::string script = database.read([&] {
-    Query known(database, "SELECT 1 FROM temp.sqlite_master WHERE name = 'own_candidates'");
-    return (known.next() ? "" : shadows_of(database)) +
+  const std::string script = database_.read([&] {
+    Query known(database_, "SELECT 1 FROM temp.sqlite_master WHERE name = 'own_candidates'");
+    return (known.next() ? "" : shadows_of(database_)) +
            fmt::format(fmt::runtime(kRefill), sql_literal(owner));
   });
   try { // temporary tables are written to, the store is not
-    database.execute_script("PRAGMA query_only = OFF; BEGIN; " + script +
-                            " COMMIT; PRAGMA query_only = ON;");
+    database_.execute_script("PRAGMA query_only = OFF; BEGIN; " + script +
+                             " COMMIT; PRAGMA query_only = ON;");
   } catch (...) {
-    database.execute_script("ROLLBACK; PRAGMA query_only = ON;");
+    database_.execute_script("ROLLBACK; PRAGMA query_only = ON;");
     throw;
   }
 }

@@ -1,9 +1,10 @@
 #pragma once
 
+#include "base/error.h"
 #include "base/fields.h"
 #include "store/baselines.h"
+#include "store/database.h"
 #include "store/gpu_spread.h"
-#include "store/open_options.h"
 #include "store/sittings.h"
 #include "tasks/result/evaluation.h"
 #include "tasks/result/model_answer.h"
@@ -13,17 +14,17 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <memory>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
 namespace winnow::store {
-
-class Database;
 
 using RowId = std::int64_t;
 
@@ -215,7 +216,7 @@ public:
   /// ReadWrite creates the file and its directories. Both modes bring an older schema up to date.
   RunStore(const std::filesystem::path& path, Mode mode, const OpenOptions& options = {});
   ~RunStore();
-  RunStore(const RunStore&) = delete; // owns the connection
+  RunStore(const RunStore&) = delete; // owns the descriptors of the lock files
   RunStore& operator=(const RunStore&) = delete;
 
   /// Makes one transaction of all methods that `work` calls on this store. If `work` throws,
@@ -225,7 +226,9 @@ public:
   /// at that point.
   void after_each_write(std::function<void()> hook);
   /// Lets `work` query the file. All that it reads here and through this store is one snapshot.
-  void read(const std::function<void(const Database&)>& work) const;
+  template <typename Work> auto read(const Work& work) const {
+    return database_.read([&] { return work(std::as_const(database_)); });
+  }
 
   /// From now on every query of this store, which is open for reading, sees only what this owner
   /// has sent to a server. Sees what came later after the next call.
@@ -385,8 +388,14 @@ public:
   CandidateRecord candidate_record(RowId id) const;
 
 private:
-  struct State;
-  std::unique_ptr<State> state_;
+  mutable Database database_;
+  std::mutex locks_mutex_;
+  std::map<RowId, int> locks_; ///< open descriptors of held run locks
 };
+
+/// The id of the run. Throws UsageError with the nearest names. Call inside a transaction.
+RowId require_run(const Database& database, const std::string& name);
+/// Names the nearest number. Call inside a transaction.
+UsageError no_candidate(const Database& database, RowId id);
 
 } // namespace winnow::store

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/json_dump.h"
 #include "store/fields.h"
-#include "store/run_store_state.h"
+#include "store/run_store.h"
 
 #include <cmath>
 #include <map>
@@ -102,30 +102,28 @@ double spread_of(const std::map<std::string, std::map<RowId, double>>& logs_by_s
 
 void RunStore::add_sitting(std::optional<RowId> run, RowId task,
                            const tasks::SittingResult& result) {
-  Database& database = state_->database;
-  database.write([&] {
-    Query insert(database,
+  database_.write([&] {
+    Query insert(database_,
                  insert_into<tasks::SittingResult>("sittings", "run_id, task_id", kSitting));
     bind_fields(insert.bind(run, task), result, kSitting).run();
-    const RowId sitting = database.last_insert_id();
+    const RowId sitting = database_.last_insert_id();
     std::int64_t position = 0;
     for (const SittingRow& row : result.rows) {
-      insert_row(database, sitting, position++, task, row);
+      insert_row(database_, sitting, position++, task, row);
     }
   });
 }
 
 std::vector<StoredSitting> RunStore::sittings() const {
-  Database& database = state_->database;
-  return database.read([&] {
-    Query query(database, "SELECT s.id, s.run_id, t.name AS task, " +
-                              columns<tasks::SittingResult>(kSitting, "s.") +
-                              " FROM sittings AS s JOIN tasks AS t ON t.id = s.task_id "
-                              "ORDER BY s.id");
+  return database_.read([&] {
+    Query query(database_, "SELECT s.id, s.run_id, t.name AS task, " +
+                               columns<tasks::SittingResult>(kSitting, "s.") +
+                               " FROM sittings AS s JOIN tasks AS t ON t.id = s.task_id "
+                               "ORDER BY s.id");
     std::vector<StoredSitting> sittings;
     while (query.next()) {
       sittings.push_back(read_sitting(query));
-      sittings.back().result.rows = read_rows(database, sittings.back().id);
+      sittings.back().result.rows = read_rows(database_, sittings.back().id);
     }
     return sittings;
   });
@@ -133,15 +131,14 @@ std::vector<StoredSitting> RunStore::sittings() const {
 
 double RunStore::baseline_spread(RowId task, const std::string& device_name,
                                  std::int64_t evaluator_version) const {
-  Database& database = state_->database;
-  return database.read([&] {
-    Query query(database, "SELECT k.shape_id, k.evaluation_id, k.baseline_median_ns "
-                          "FROM candidates AS c "
-                          "JOIN evaluations AS e ON e.candidate_id = c.id "
-                          "JOIN cases AS k ON k.evaluation_id = e.id "
-                          "WHERE c.task_id = ? AND e.device_name = ? AND e.evaluator_version = ? "
-                          "AND k.shape_set = 'search' AND k.baseline_median_ns > 0 "
-                          "ORDER BY k.evaluation_id DESC LIMIT ?");
+  return database_.read([&] {
+    Query query(database_, "SELECT k.shape_id, k.evaluation_id, k.baseline_median_ns "
+                           "FROM candidates AS c "
+                           "JOIN evaluations AS e ON e.candidate_id = c.id "
+                           "JOIN cases AS k ON k.evaluation_id = e.id "
+                           "WHERE c.task_id = ? AND e.device_name = ? AND e.evaluator_version = ? "
+                           "AND k.shape_set = 'search' AND k.baseline_median_ns > 0 "
+                           "ORDER BY k.evaluation_id DESC LIMIT ?");
     query.bind(task, device_name, evaluator_version, kMostTimes);
     std::map<std::string, std::map<RowId, double>> logs_by_shape;
     while (query.next()) {

@@ -8,7 +8,6 @@
 
 namespace winnow::store {
 
-/// A stored sitting.
 struct StoredSitting {
   std::int64_t id = 0;
   std::optional<std::int64_t> run; ///< the run whose board it orders; nullopt: no run

@@ -68,10 +68,7 @@ std::vector<std::string> inputs_of(const Task& task) {
 }
 
 std::vector<std::string> scalars_of(const Task& task) {
-  std::vector<std::string> names;
-  for (const ScalarSpec& scalar : task.scalars) {
-    names.push_back(scalar.name);
-  }
+  auto names = each<std::string>(task.scalars, &ScalarSpec::name);
   return names;
 }
 

@@ -106,7 +106,7 @@ void check_known(const TomlReader& item, const std::string& name,
   std::vector<std::string> known;
   for (const CatalogueEntry& entry : entries) {
     known.push_back(entry.name);
-    if (std::find(known.begin(), known.end(), entry.category) == known.end()) {
+    if (!contains(known, entry.category)) {
       known.push_back(entry.category);
     }
     if (name == entry.category + "/" + entry.name) {
@@ -114,8 +114,7 @@ void check_known(const TomlReader& item, const std::string& name,
     }
   }
   std::error_code ignored;
-  if (std::find(known.begin(), known.end(), name) == known.end() &&
-      !fs::exists(fs::path(name) / "task.toml", ignored)) {
+  if (!contains(known, name) && !fs::exists(fs::path(name) / "task.toml", ignored)) {
     item.fail(
         {}, fmt::format("no task or category '{}'{}", to_valid_utf8(name), suggestion(name, known)),
         "a name from `winnow tasks list`, or a folder with a task.toml");

@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/text.h"
 
-#include <algorithm>
 #include <cmath>
 #include <system_error>
 
@@ -50,8 +49,7 @@ void check_numbers(const EndpointConfig& config) {
 void check_words(const EndpointConfig& config) {
   const std::vector<std::string> efforts{"none", "minimal", "low", "medium",
                                          "high", "xhigh",   "max"};
-  require(config.effort.empty() ||
-              std::find(efforts.begin(), efforts.end(), config.effort) != efforts.end(),
+  require(config.effort.empty() || contains(efforts, config.effort),
           fmt::format("unknown effort '{}'{}", config.effort, suggestion(config.effort, efforts)));
   if (config.kind != "replay") {
     format_of(config);

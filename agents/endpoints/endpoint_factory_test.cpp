@@ -1,6 +1,6 @@
 #include "agents/endpoints/endpoint_factory.h"
 #include "agents/endpoints/live_endpoint_fixture.h"
-#include "agents/http/connect_probe.h"
+#include "agents/http/url.h"
 #include "base/availability.h"
 #include "base/error.h"
 #include "base/files.h"

@@ -1,4 +1,4 @@
-#include "agents/endpoints/endpoint_price.h"
+#include "agents/endpoints/endpoint_setup.h"
 #include "base/error.h"
 #include "base/files.h"
 

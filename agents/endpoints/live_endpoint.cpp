@@ -1,9 +1,8 @@
 #include "agents/endpoints/live_endpoint.h"
 
-#include "agents/endpoints/endpoint_price.h"
 #include "agents/endpoints/endpoint_setup.h"
 #include "agents/http/url.h"
-#include "agents/money/bill.h"
+#include "agents/money/price.h"
 #include "agents/money/prices.h"
 #include "agents/reply/reply_schema.h"
 #include "agents/wire/members.h"
@@ -240,7 +239,7 @@ LiveEndpoint::Delay LiveEndpoint::handle(Call& call, HttpResult result) {
   }
   return result.status >= 200 && result.status < 300
              ? handle_answer(call, result)
-             : refused(call, result, format_.decode_error(result.body));
+             : refused(call, result, decode_error_body(result.body));
 }
 
 /// The transfer ended before the answer did, as far as HTTP knows.

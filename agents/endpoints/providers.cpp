@@ -31,10 +31,7 @@ const std::vector<Provider>& providers() {
 }
 
 const Provider* find_provider(std::string_view name) {
-  const auto& all = providers();
-  const auto found =
-      std::find_if(all.begin(), all.end(), [&](const Provider& one) { return one.name == name; });
-  return found == all.end() ? nullptr : &*found;
+  return find_named(providers(), name);
 }
 
 namespace {
@@ -43,10 +40,7 @@ const Provider& known_provider(const std::string& name) {
   if (const Provider* provider = find_provider(name)) {
     return *provider;
   }
-  std::vector<std::string> names;
-  for (const Provider& one : providers()) {
-    names.push_back(one.name);
-  }
+  auto names = each<std::string>(providers(), &Provider::name);
   throw UsageError(fmt::format("unknown provider '{}'{}", name, suggestion(name, names)),
                    fmt::format("write PROVIDER/MODEL, with one of {}; for any other server set "
                                "endpoint.kind, endpoint.base_url and endpoint.model",

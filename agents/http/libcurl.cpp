@@ -20,31 +20,9 @@ LibCurl load_libcurl(const std::string& path) {
   }
   LibCurl curl;
   FunctionFinder finder(library);
-  finder.find("curl_easy_cleanup", curl.easy_cleanup);
-  finder.find("curl_easy_getinfo", curl.easy_getinfo);
-  finder.find("curl_easy_init", curl.easy_init);
-  finder.find("curl_easy_perform", curl.easy_perform);
-  finder.find("curl_easy_setopt", curl.easy_setopt);
-  finder.find("curl_easy_strerror", curl.easy_strerror);
-  finder.find("curl_free", curl.free);
-  finder.find("curl_getdate", curl.getdate);
-  finder.find("curl_global_init", curl.global_init);
-  finder.find("curl_multi_add_handle", curl.multi_add_handle);
-  finder.find("curl_multi_cleanup", curl.multi_cleanup);
-  finder.find("curl_multi_info_read", curl.multi_info_read);
-  finder.find("curl_multi_init", curl.multi_init);
-  finder.find("curl_multi_perform", curl.multi_perform);
-  finder.find("curl_multi_poll", curl.multi_poll);
-  finder.find("curl_multi_remove_handle", curl.multi_remove_handle);
-  finder.find("curl_multi_setopt", curl.multi_setopt);
-  finder.find("curl_multi_strerror", curl.multi_strerror);
-  finder.find("curl_multi_wakeup", curl.multi_wakeup);
-  finder.find("curl_slist_append", curl.slist_append);
-  finder.find("curl_slist_free_all", curl.slist_free_all);
-  finder.find("curl_url", curl.url);
-  finder.find("curl_url_cleanup", curl.url_cleanup);
-  finder.find("curl_url_get", curl.url_get);
-  finder.find("curl_url_set", curl.url_set);
+#define WINNOW_FIND(name) finder.find("curl_" #name, curl.name);
+  WINNOW_CURL_FUNCTIONS(WINNOW_FIND)
+#undef WINNOW_FIND
   if (!finder.missing().empty()) {
     throw Error(fmt::format("{} has no function {}", path, finder.missing()), kRemedy);
   }

@@ -6,34 +6,20 @@
 
 namespace winnow::agents {
 
+#define WINNOW_CURL_FUNCTIONS(use)                                                                 \
+  use(easy_cleanup) use(easy_getinfo) use(easy_init) use(easy_perform) use(easy_setopt)            \
+      use(easy_strerror) use(free) use(getdate) use(global_init) use(multi_add_handle)             \
+          use(multi_cleanup) use(multi_info_read) use(multi_init) use(multi_perform)               \
+              use(multi_poll) use(multi_remove_handle) use(multi_setopt) use(multi_strerror)       \
+                  use(multi_wakeup) use(slist_append) use(slist_free_all) use(url)                 \
+                      use(url_cleanup) use(url_get) use(url_set)
+
 /// The functions of libcurl that Winnow calls. curl's own checks of option types do not see calls
 /// through this table, so an option must get exactly the type that curl documents: 1L, not 1.
 struct LibCurl {
-  decltype(&curl_easy_cleanup) easy_cleanup = nullptr;
-  decltype(&curl_easy_getinfo) easy_getinfo = nullptr;
-  decltype(&curl_easy_init) easy_init = nullptr;
-  decltype(&curl_easy_perform) easy_perform = nullptr;
-  decltype(&curl_easy_setopt) easy_setopt = nullptr;
-  decltype(&curl_easy_strerror) easy_strerror = nullptr;
-  decltype(&curl_free) free = nullptr;
-  decltype(&curl_getdate) getdate = nullptr;
-  decltype(&curl_global_init) global_init = nullptr;
-  decltype(&curl_multi_add_handle) multi_add_handle = nullptr;
-  decltype(&curl_multi_cleanup) multi_cleanup = nullptr;
-  decltype(&curl_multi_info_read) multi_info_read = nullptr;
-  decltype(&curl_multi_init) multi_init = nullptr;
-  decltype(&curl_multi_perform) multi_perform = nullptr;
-  decltype(&curl_multi_poll) multi_poll = nullptr;
-  decltype(&curl_multi_remove_handle) multi_remove_handle = nullptr;
-  decltype(&curl_multi_setopt) multi_setopt = nullptr;
-  decltype(&curl_multi_strerror) multi_strerror = nullptr;
-  decltype(&curl_multi_wakeup) multi_wakeup = nullptr;
-  decltype(&curl_slist_append) slist_append = nullptr;
-  decltype(&curl_slist_free_all) slist_free_all = nullptr;
-  decltype(&curl_url) url = nullptr;
-  decltype(&curl_url_cleanup) url_cleanup = nullptr;
-  decltype(&curl_url_get) url_get = nullptr;
-  decltype(&curl_url_set) url_set = nullptr;
+#define WINNOW_DECLARE(name) decltype(&curl_##name) name = nullptr;
+  WINNOW_CURL_FUNCTIONS(WINNOW_DECLARE)
+#undef WINNOW_DECLARE
 };
 
 /// Loads this library for the rest of the process. Throws Error if the library is missing or lacks

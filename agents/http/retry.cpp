@@ -1,9 +1,9 @@
 #include "agents/http/retry.h"
 
 #include "agents/http/libcurl.h"
+#include "base/text.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 namespace winnow::agents {
@@ -13,10 +13,8 @@ constexpr double kJitter = 0.25;
 constexpr double kMaxMilliseconds = 1e12;
 
 std::optional<double> plain_number(const std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool complete = error == std::errc() && end == text.data() + text.size();
-  return complete && std::isfinite(value) && value >= 0 ? std::optional(value) : std::nullopt;
+  const auto value = whole_number<double>(text);
+  return value && std::isfinite(*value) && *value >= 0 ? value : std::nullopt;
 }
 
 std::chrono::milliseconds capped(double milliseconds) {

@@ -22,4 +22,8 @@ std::string without_users(std::string_view text);
 /// localhost, 127.x.x.x or [::1]
 bool is_loopback(const std::string& host);
 
+/// Whether a server accepts connections at this URL's host and port. Sends nothing and waits at
+/// most half a second.
+bool accepts_connections(const std::string& url);
+
 } // namespace winnow::agents

@@ -3,7 +3,6 @@
 #include "base/error.h"
 #include "base/json_dump.h"
 #include "base/secrets.h"
-#include "base/text/json_levels.h"
 
 #include <algorithm>
 #include <new>

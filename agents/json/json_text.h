@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 
 namespace winnow::agents {
 
@@ -20,5 +20,18 @@ std::string text_member(const nlohmann::json& object, const char* name, std::str
 std::int64_t count_member(const nlohmann::json& object,
                           const char* name); ///< 0 when negative or missing
 double number_member(const nlohmann::json& object, const char* name, double otherwise);
+
+/// The value of a member; empty if the member is missing or of another type.
+inline const nlohmann::json& object_member(const nlohmann::json& object, const char* name) {
+  static const nlohmann::json none = nlohmann::json::object();
+  const auto member = object.find(name);
+  return member != object.end() && member->is_object() ? *member : none;
+}
+
+inline const nlohmann::json& array_member(const nlohmann::json& object, const char* name) {
+  static const nlohmann::json none = nlohmann::json::array();
+  const auto member = object.find(name);
+  return member != object.end() && member->is_array() ? *member : none;
+}
 
 } // namespace winnow::agents

@@ -175,8 +175,7 @@ bool names_secret(std::string_view name) {
   const auto is_end = [&](std::string_view end) {
     return plain == end || plain.ends_with("-" + std::string(end));
   };
-  const bool is_harmless =
-      std::find(kHarmlessNames.begin(), kHarmlessNames.end(), plain) != kHarmlessNames.end();
+  const bool is_harmless = contains(kHarmlessNames, plain);
   return !is_harmless && (std::any_of(kSecretParts.begin(), kSecretParts.end(), is_part) ||
                           std::any_of(kJoinedNames.begin(), kJoinedNames.end(), is_part) ||
                           std::any_of(kSecretEnds.begin(), kSecretEnds.end(), is_end));

@@ -1,5 +1,5 @@
+#include "agents/prompts/prompt_sections.h"
 #include "agents/prompts/prompts.h"
-#include "agents/prompts/quantity_text.h"
 #include "base/text.h"
 #include "base/text/number_text.h"
 

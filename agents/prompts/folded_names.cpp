@@ -100,10 +100,8 @@ std::vector<NameOfKind> folded(const std::vector<NameOfKind>& names) {
   for (std::size_t part = most_parts; part-- > 0;) {
     patterns = folded_at(patterns, part);
   }
-  std::vector<NameOfKind> result;
-  for (const Pattern& pattern : patterns) {
-    result.push_back(text_of(pattern));
-  }
+  auto result =
+      each<NameOfKind>(patterns, [&](const Pattern& pattern) { return text_of(pattern); });
   return result;
 }
 

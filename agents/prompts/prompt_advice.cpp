@@ -85,10 +85,6 @@ MaybeValues render_repair(const ProposalContext& context) {
       {"advice", context.parent ? repair_advice(context.parent->evaluation.verdict) : ""}};
 }
 
-MaybeValues render_reply_file(const ProposalContext& context) {
-  return context.structured ? std::nullopt : MaybeValues(Values{});
-}
-
 MaybeValues render_reply_json(const ProposalContext& context) {
   if (!context.structured) {
     return std::nullopt;

@@ -1,5 +1,4 @@
 #include "agents/prompts/prompt_sections.h"
-#include "agents/prompts/quantity_text.h"
 #include "base/text.h"
 #include "base/text/number_text.h"
 #include "tasks/task/speedup_versus.h"
@@ -114,10 +113,6 @@ MaybeValues render_exemplar(const ProposalContext& context) {
   return Values{{"name", context.exemplar->name},
                 {"title", context.exemplar->title},
                 {"code", fenced_code(context.exemplar->text)}};
-}
-
-MaybeValues render_eager(const ProposalContext& context) {
-  return context.baseline ? std::nullopt : MaybeValues(Values{});
 }
 
 MaybeValues render_best(const ProposalContext& context) {

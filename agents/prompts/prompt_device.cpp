@@ -1,7 +1,7 @@
 #include "agents/prompts/prompt_sections.h"
-#include "agents/prompts/quantity_text.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -141,10 +141,6 @@ MaybeValues render_device(const ProposalContext& context) {
                 {"limits", limits_text(context.facts)}};
 }
 
-MaybeValues render_cpu(const ProposalContext& context) {
-  return context.device == "cpu" ? MaybeValues(Values{}) : std::nullopt;
-}
-
 MaybeValues render_cuda(const ProposalContext& context) {
   if (context.device != "cuda") {
     return std::nullopt;
@@ -196,6 +192,30 @@ MaybeValues render_bounds(const ProposalContext& context) {
                       "need no work, may save some)"
                     : "any kernel"},
       {"bounds", bound_lines(context.bounds)}};
+}
+
+std::string time_text(double nanoseconds) {
+  if (nanoseconds < 1e3) {
+    return fmt::format("{:.0f} ns", nanoseconds);
+  }
+  if (nanoseconds < 1e6) {
+    return fmt::format("{:.3g} us", nanoseconds / 1e3);
+  }
+  return nanoseconds < 1e9 ? fmt::format("{:.3g} ms", nanoseconds / 1e6)
+                           : fmt::format("{:.3g} s", nanoseconds / 1e9);
+}
+
+std::string quantity_text(double value, std::string_view unit) {
+  if (unit == "ns") {
+    return time_text(value);
+  }
+  constexpr std::array<std::string_view, 6> kPrefixes{"", "k", "M", "G", "T", "P"};
+  std::size_t prefix = 0;
+  while (value >= 1e3 && prefix + 1 < kPrefixes.size()) {
+    value /= 1e3;
+    ++prefix;
+  }
+  return fmt::format("{:.3g} {}{}", value, kPrefixes[prefix], unit);
 }
 
 } // namespace winnow::agents

@@ -2,28 +2,18 @@
 #include "base/text.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include <fmt/format.h>
 
 namespace winnow::agents {
 namespace {
 
-MaybeValues shown_if(bool useful) {
-  return useful ? MaybeValues(Values{}) : std::nullopt;
-}
-
-bool is_word_letter(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
-
-/// Whether the expression uses the name.
 bool mentions(const std::string& expression, const std::string& name) {
   for (std::size_t at = expression.find(name); at != std::string::npos;
        at = expression.find(name, at + 1)) {
     const std::size_t end = at + name.size();
-    if ((at == 0 || !is_word_letter(expression[at - 1])) &&
-        (end == expression.size() || !is_word_letter(expression[end]))) {
+    if ((at == 0 || !is_word_character(expression[at - 1])) &&
+        (end == expression.size() || !is_word_character(expression[end]))) {
       return true;
     }
   }
@@ -47,24 +37,8 @@ bool counts_steps(const tasks::Task& task) {
 
 } // namespace
 
-MaybeValues render_always(const ProposalContext&) {
-  return Values{};
-}
-
 MaybeValues render_kernel_file(const ProposalContext& context) {
   return Values{{"variants", std::to_string(context.variants)}};
-}
-
-MaybeValues render_cooperative(const ProposalContext& context) {
-  return shown_if(context.facts.cooperative);
-}
-
-MaybeValues render_const(const ProposalContext& context) {
-  return shown_if(context.device != "cpu");
-}
-
-MaybeValues render_clusters(const ProposalContext& context) {
-  return shown_if(context.facts.max_cluster_blocks > 1);
 }
 
 MaybeValues render_tensor_maps(const ProposalContext& context) {

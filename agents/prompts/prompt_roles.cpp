@@ -9,18 +9,6 @@ namespace {
 
 constexpr std::size_t kMaxNumberedBytes = 56U << 10U; // as for code in prompt_attempts.cpp
 
-MaybeValues text_value(const char* name, const std::string& text) {
-  return text.empty() ? std::nullopt : MaybeValues(Values{{name, to_valid_utf8(text)}});
-}
-
-MaybeValues list_value(const char* name, const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) {
-    text += fmt::format("- {}\n", to_valid_utf8(trim(line)));
-  }
-  return text_value(name, text);
-}
-
 /// "  12| code", in a fenced block.
 std::string numbered(std::string_view code) {
   const std::string_view fence = code.find("```") == std::string_view::npos ? "```" : "~~~~";
@@ -34,37 +22,21 @@ std::string numbered(std::string_view code) {
 
 } // namespace
 
-MaybeValues render_advice(const ProposalContext& context) {
-  return text_value("advice", context.advice);
+MaybeValues text_value(const char* name, const std::string& text) {
+  return text.empty() ? std::nullopt : MaybeValues(Values{{name, to_valid_utf8(text)}});
 }
 
-MaybeValues render_guide(const ProposalContext& context) {
-  return text_value("words", context.guide);
-}
-
-MaybeValues render_lessons(const ProposalContext& context) {
-  return list_value("lines", context.lessons);
+MaybeValues list_value(const char* name, const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) {
+    text += fmt::format("- {}\n", to_valid_utf8(trim(line)));
+  }
+  return text_value(name, text);
 }
 
 MaybeValues render_candidate(const ProposalContext& context) {
   return context.parent ? MaybeValues(Values{{"code", numbered(context.parent->text)}})
                         : std::nullopt;
-}
-
-MaybeValues render_evidence(const ProposalContext& context) {
-  return list_value("lines", context.evidence);
-}
-
-MaybeValues render_forecast_bins(const ProposalContext& context) {
-  return list_value("bins", context.bins);
-}
-
-MaybeValues render_versions(const ProposalContext& context) {
-  return list_value("lines", context.versions);
-}
-
-MaybeValues render_record(const ProposalContext& context) {
-  return text_value("record", context.record);
 }
 
 } // namespace winnow::agents

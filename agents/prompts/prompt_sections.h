@@ -4,16 +4,20 @@
 
 #include "agents/prompts/prompt_recipe.h"
 
+#include <string>
+#include <string_view>
+
 namespace winnow::agents {
 
 using MaybeValues = std::optional<Values>;
 
+/// Shows a template without placeholders, or nothing.
+inline MaybeValues shown_if(bool useful) {
+  return useful ? MaybeValues(Values{}) : std::nullopt;
+}
+
 // prompt_format.cpp: the kernel file
-MaybeValues render_always(const ProposalContext& context); ///< a template without placeholders
 MaybeValues render_kernel_file(const ProposalContext& context);
-MaybeValues render_cooperative(const ProposalContext& context); ///< devices with grid barriers
-MaybeValues render_const(const ProposalContext& context);       ///< GPUs
-MaybeValues render_clusters(const ProposalContext& context);    ///< devices with clusters
 /// Devices with tensor maps, and tasks with a tensor of two or more dimensions.
 MaybeValues render_tensor_maps(const ProposalContext& context);
 MaybeValues render_prepare(const ProposalContext& context); ///< tasks with static inputs
@@ -28,7 +32,6 @@ bool folds_parameters(const tasks::Task& task);
 
 // prompt_device.cpp
 MaybeValues render_device(const ProposalContext& context);
-MaybeValues render_cpu(const ProposalContext& context);
 MaybeValues render_cuda(const ProposalContext& context);
 MaybeValues render_hip(const ProposalContext& context);
 MaybeValues render_products(const ProposalContext& context); ///< work for tensor cores
@@ -37,8 +40,6 @@ MaybeValues render_bounds(const ProposalContext& context);
 // prompt_attempts.cpp
 MaybeValues render_baseline(const ProposalContext& context);
 MaybeValues render_exemplar(const ProposalContext& context);
-/// PyTorch eager, which is to be beaten if the task has no baseline.
-MaybeValues render_eager(const ProposalContext& context);
 MaybeValues render_best(const ProposalContext& context);
 MaybeValues render_standing(const ProposalContext& context); ///< the best one in a line
 MaybeValues render_families(const ProposalContext& context); ///< and insights
@@ -52,17 +53,15 @@ MaybeValues render_previous(const ProposalContext& context);
 // prompt_advice.cpp
 MaybeValues render_improve(const ProposalContext& context);
 MaybeValues render_repair(const ProposalContext& context);
-MaybeValues render_reply_file(const ProposalContext& context); ///< no structured reply, no diff
 MaybeValues render_reply_json(const ProposalContext& context); ///< structured replies
 
-// prompt_roles.cpp
-MaybeValues render_advice(const ProposalContext& context);
-MaybeValues render_guide(const ProposalContext& context);
-MaybeValues render_lessons(const ProposalContext& context);
+// prompt_roles.cpp. An empty text or list shows nothing.
+MaybeValues text_value(const char* name, const std::string& text);
+MaybeValues list_value(const char* name, const std::vector<std::string>& lines);
 MaybeValues render_candidate(const ProposalContext& context); ///< with numbers of lines
-MaybeValues render_evidence(const ProposalContext& context);
-MaybeValues render_forecast_bins(const ProposalContext& context);
-MaybeValues render_versions(const ProposalContext& context);
-MaybeValues render_record(const ProposalContext& context);
+
+std::string time_text(double nanoseconds); ///< "12.3 us"
+/// A value with its unit: "4.81 TB/s", "989 Top/s", "2.1 us" for the units "B/s", "op/s" and "ns".
+std::string quantity_text(double value, std::string_view unit);
 
 } // namespace winnow::agents

@@ -15,10 +15,8 @@ namespace {
 using tasks::Precision;
 
 std::string shape_text(const tasks::TensorSpec& tensor) {
-  std::vector<std::string> shape;
-  for (const tasks::Expression& dimension : tensor.shape) {
-    shape.push_back(dimension.text());
-  }
+  auto shape = each<std::string>(
+      tensor.shape, [&](const tasks::Expression& dimension) { return dimension.text(); });
   return "[" + join(shape, ", ") + "]";
 }
 

@@ -7,8 +7,6 @@
 #include "base/files.h"
 #include "base/text.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 namespace winnow::agents {
@@ -40,7 +38,7 @@ void check_files(const std::filesystem::path& directory) {
   bool has_template = false;
   for (const auto& entry : files) {
     const std::string name = entry.path().filename().string();
-    const bool is_known = std::find(names.begin(), names.end(), name) != names.end();
+    const bool is_known = contains(names, name);
     if (!is_of_a_program(name) && (!is_known || !entry.is_regular_file())) {
       throw UsageError(fmt::format("{}: no prompt template has this name{}", entry.path().string(),
                                    suggestion(name.substr(0, name.find('.')) + ".md", names)),

@@ -51,9 +51,7 @@ Braced next_braced(std::string_view text, std::size_t from) {
 /// What is wrong with these braces; empty: nothing. One brace on each side and blanks, or one brace
 /// and a word that is no name, are plain text.
 std::string mistake_in(const Braced& braced, const std::vector<std::string>& names) {
-  const auto is_name = [&](const std::string& word) {
-    return std::find(names.begin(), names.end(), word) != names.end();
-  };
+  const auto is_name = [&](const std::string& word) { return contains(names, word); };
   std::string name = braced.word;
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -108,8 +106,7 @@ std::string TextTemplate::fill(const std::map<std::string, std::string>& values)
 }
 
 bool TextTemplate::uses(const std::string& name) const {
-  return std::any_of(parts_.begin(), parts_.end(),
-                     [&](const Part& part) { return part.name == name; });
+  return find_named(parts_, name) != nullptr;
 }
 
 } // namespace winnow::agents

@@ -1,8 +1,8 @@
 #include "agents/reply/json_objects.h"
 
 #include "agents/json/json_text.h"
+#include "base/json_dump.h"
 #include "base/text.h"
-#include "base/text/json_levels.h"
 
 #include <optional>
 

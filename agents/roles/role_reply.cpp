@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -64,7 +65,7 @@ std::string text_of(const json& object, const char* name, std::size_t most = kMa
 
 std::string one_of(const json& object, const char* name, const std::vector<std::string>& words) {
   const std::string word = text_member(object, name);
-  if (std::find(words.begin(), words.end(), word) == words.end()) {
+  if (!contains(words, word)) {
     throw Useless{fmt::format("'{}' is none of: {}", name, join(words, ", "))};
   }
   return word;
@@ -80,7 +81,7 @@ const json& list_of(const json& object, const char* name, std::size_t least, std
 }
 
 void require_metric(const std::string& name, const RoleFacts& facts) {
-  if (std::find(facts.metrics.begin(), facts.metrics.end(), name) == facts.metrics.end()) {
+  if (!contains(facts.metrics, name)) {
     throw Useless{fmt::format("the kernel's record has no fact '{}'", shortened(name, 80))};
   }
 }
@@ -195,6 +196,49 @@ std::string advice_in_words(std::string_view advice) {
   return fmt::format("Bottleneck: {}\nEvidence: {}\nChange: {}\nExpected effect: {}\n",
                      parsed.at("bottleneck").get<std::string>(), join(evidence, ", "),
                      parsed.at("change").get<std::string>(), join(effects, ", "));
+}
+
+namespace {
+
+// "strict": all properties are required, and there are no others.
+const std::map<std::string, std::string, std::less<>> kSchemas{
+    {"judge", R"({"type": "object", "additionalProperties": false,
+  "required": ["bottleneck", "evidence", "change", "effects"],
+  "properties": {
+    "bottleneck": {"type": "string"},
+    "evidence": {"type": "array", "items": {"type": "string"}},
+    "change": {"type": "string"},
+    "effects": {"type": "array", "items": {"type": "object", "additionalProperties": false,
+      "required": ["metric", "direction", "percent"],
+      "properties": {"metric": {"type": "string"},
+                     "direction": {"type": "string", "enum": ["up", "down"]},
+                     "percent": {"type": "number"}}}}}})"},
+    {"verify", R"({"type": "object", "additionalProperties": false,
+  "required": ["verdict", "findings"],
+  "properties": {
+    "verdict": {"type": "string", "enum": ["accept", "reject"]},
+    "findings": {"type": "array", "items": {"type": "object", "additionalProperties": false,
+      "required": ["line", "reason", "text"],
+      "properties": {"line": {"type": "integer"},
+                     "reason": {"type": "string",
+                                "enum": ["compile", "plan", "memory", "race", "numerics"]},
+                     "text": {"type": "string"}}}}}})"},
+    {"forecast", R"({"type": "object", "additionalProperties": false,
+  "required": ["chances", "reason"],
+  "properties": {
+    "chances": {"type": "array", "items": {"type": "number"}},
+    "reason": {"type": "string"}}})"},
+    {"meta", R"({"type": "object", "additionalProperties": false, "required": ["words"],
+  "properties": {"words": {"type": "string"}}})"}};
+
+} // namespace
+
+ReplySchema role_reply_schema(std::string_view op) {
+  const auto found = kSchemas.find(op);
+  if (found == kSchemas.end()) {
+    throw Error("no role has the operator '" + std::string(op) + "'");
+  }
+  return {found->first + "_reply", found->second};
 }
 
 } // namespace winnow::agents

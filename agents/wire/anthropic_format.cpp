@@ -1,9 +1,7 @@
 #include "agents/json/json_text.h"
 #include "agents/wire/claude_thinking.h"
 #include "agents/wire/format_base.h"
-#include "agents/wire/json_members.h"
 #include "agents/wire/request_parts.h"
-#include "base/json_dump.h"
 
 #include <algorithm>
 
@@ -171,97 +169,86 @@ void add_sampling(json& body, const ModelRequest& request) {
   }
 }
 
-class AnthropicFormat final : public FormatBase {
+class AnthropicFormat final : public WireFormat {
 public:
   std::string_view name() const final { return "anthropic"; }
   std::string_view default_base_url() const final { return kBaseUrl; }
-  std::string url(const std::string& base, const std::string& model, bool stream) const final;
-  std::vector<std::string> headers(const std::string& key) const final;
-  json encode(const ModelRequest& request, const WireOptions& options) const final;
+
+  std::string url(const std::string& base, const std::string&, bool) const final {
+    const BaseUrl url(base, kBaseUrl);
+    return url.with(url.path.ends_with("/v1") || url.path.ends_with("/messages") ? "/messages"
+                                                                                 : "/v1/messages");
+  }
+
+  std::vector<std::string> headers(const std::string& key) const final {
+    std::vector<std::string> headers{"Content-Type: application/json",
+                                     "anthropic-version: 2023-06-01"};
+    if (key.starts_with("sk-ant-oat")) { // an OAuth token of a subscription
+      headers.push_back("Authorization: Bearer " + key);
+    } else if (!key.empty()) {
+      headers.push_back("x-api-key: " + key);
+    }
+    return headers;
+  }
+
+  json encode(const ModelRequest& request, const WireOptions& options) const final {
+    json body{{"model", request.model}};
+    body["max_tokens"] =
+        request.max_output_tokens > 0 ? request.max_output_tokens : kDefaultMaxTokens;
+    add_messages(body, turns_of(request));
+    add_sampling(body, request);
+    if (!request.key.empty()) {
+      body["metadata"] = {{"user_id", request.key}};
+    }
+    if (request.schema) {
+      body["output_config"]["format"] = {{"type", "json_schema"},
+                                         {"schema", schema_of(*request.schema)}};
+    }
+    if (options.stream) {
+      body["stream"] = true;
+    }
+    apply_options(body, options);
+    return body;
+  }
   std::unique_ptr<StreamDecoder> stream_decoder() const final {
     return std::make_unique<AnthropicStream>(*this);
   }
-  std::string batch_line(const std::string& custom_id, const ModelRequest& request,
-                         const std::string& extra_body, const std::string& members) const final {
-    WireOptions options;
-    options.stream = false;
-    options.extra_body = extra_body;
-    options.members = members;
-    json params = encode(request, options);
-    params.erase("stream"); // an extra_body that is used for other requests too may set it
-    return json_line({{"custom_id", custom_id}, {"params", std::move(params)}});
+  json batch_item(const std::string& custom_id, json body) const final {
+    body.erase("stream");
+    return {{"custom_id", custom_id}, {"params", std::move(body)}};
   }
   Counts counts_of(const json& answer) const final {
     return decode_usage(object_member(answer, "usage"));
   }
 
 private:
-  WireAnswer decode_object(const json& body) const final;
-};
-
-std::string AnthropicFormat::url(const std::string& base, const std::string&, bool) const {
-  const BaseUrl url(base, kBaseUrl);
-  return url.with(url.path.ends_with("/v1") || url.path.ends_with("/messages") ? "/messages"
-                                                                               : "/v1/messages");
-}
-
-std::vector<std::string> AnthropicFormat::headers(const std::string& key) const {
-  std::vector<std::string> headers{"Content-Type: application/json",
-                                   "anthropic-version: 2023-06-01"};
-  if (key.starts_with("sk-ant-oat")) { // an OAuth token of a subscription
-    headers.push_back("Authorization: Bearer " + key);
-  } else if (!key.empty()) {
-    headers.push_back("x-api-key: " + key);
-  }
-  return headers;
-}
-
-json AnthropicFormat::encode(const ModelRequest& request, const WireOptions& options) const {
-  json body{{"model", request.model}};
-  body["max_tokens"] =
-      request.max_output_tokens > 0 ? request.max_output_tokens : kDefaultMaxTokens;
-  add_messages(body, turns_of(request));
-  add_sampling(body, request);
-  if (!request.key.empty()) {
-    body["metadata"] = {{"user_id", request.key}};
-  }
-  if (request.schema) {
-    body["output_config"]["format"] = {{"type", "json_schema"},
-                                       {"schema", schema_of(*request.schema)}};
-  }
-  if (options.stream) {
-    body["stream"] = true;
-  }
-  apply_options(body, options);
-  return body;
-}
-
-WireAnswer AnthropicFormat::decode_object(const json& body) const {
-  if (!body.contains("content") || !body["content"].is_array()) {
-    return malformed_answer("JSON without \"content\"");
-  }
-  ModelReply reply;
-  reply.status = ModelReply::Status::Ok;
-  for (const json& block : body["content"]) {
-    if (block.is_object() && text_member(block, "type") == "text") {
-      reply.text += text_member(block, "text");
+  WireAnswer decode_object(const json& body) const final {
+    if (!body.contains("content") || !body["content"].is_array()) {
+      return malformed_answer("JSON without \"content\"");
     }
+    ModelReply reply;
+    reply.status = ModelReply::Status::Ok;
+    for (const json& block : body["content"]) {
+      if (block.is_object() && text_member(block, "type") == "text") {
+        reply.text += text_member(block, "text");
+      }
+    }
+    reply.finish_reason = finish_reason_of(text_member(body, "stop_reason"));
+    add_refusal(object_member(body, "stop_details"), reply.text);
+    reply.model = text_member(body, "model");
+    reply.request_id = text_member(body, "id");
+    const Counts counts = counts_of(body);
+    reply.usage = counts.usage;
+    WireAnswer answer;
+    answer.usage_known = counts.known;
+    answer.reply = std::move(reply);
+    return answer;
   }
-  reply.finish_reason = finish_reason_of(text_member(body, "stop_reason"));
-  add_refusal(object_member(body, "stop_details"), reply.text);
-  reply.model = text_member(body, "model");
-  reply.request_id = text_member(body, "id");
-  const Counts counts = counts_of(body);
-  reply.usage = counts.usage;
-  WireAnswer answer;
-  answer.usage_known = counts.known;
-  answer.reply = std::move(reply);
-  return answer;
-}
+};
 
 } // namespace
 
-const FormatBase& anthropic_format() {
+const WireFormat& anthropic_format() {
   static const AnthropicFormat format;
   return format;
 }

@@ -1,6 +1,5 @@
 #include "agents/json/json_text.h"
 #include "agents/wire/format_base.h"
-#include "agents/wire/json_members.h"
 #include "base/error.h"
 
 #include <fmt/format.h>

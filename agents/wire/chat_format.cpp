@@ -1,6 +1,5 @@
 #include "agents/json/json_text.h"
 #include "agents/wire/format_base.h"
-#include "agents/wire/json_members.h"
 #include "agents/wire/openai_parts.h"
 #include "agents/wire/request_parts.h"
 
@@ -141,20 +140,6 @@ private:
   bool refused_ = false;
 };
 
-class ChatFormat final : public OpenAiFormat {
-public:
-  ChatFormat() : OpenAiFormat("chat", "/chat/completions") {}
-
-  json encode(const ModelRequest& request, const WireOptions& options) const final;
-  std::unique_ptr<StreamDecoder> stream_decoder() const final {
-    return std::make_unique<ChatStream>(*this);
-  }
-  Counts counts_of(const json& answer) const final { return decode_usage(usage_in(answer)); }
-
-private:
-  WireAnswer decode_object(const json& body) const final;
-};
-
 /// Sends the call's key as "user", so that the server's log can be compared with Winnow's. OpenAI
 /// gets a cache key instead: a different user for each call would make its cache useless.
 void add_key(json& body, const ModelRequest& request, const WireOptions& options) {
@@ -180,57 +165,67 @@ void add_sampling(json& body, const ModelRequest& request, const WireOptions& op
   }
 }
 
-json ChatFormat::encode(const ModelRequest& request, const WireOptions& options) const {
-  json body{{"model", request.model}, {"messages", openai_messages(turns_of(request))}};
-  add_key(body, request, options);
-  add_sampling(body, request, options);
-  if (request.schema) {
-    body["response_format"] = {{"type", "json_schema"},
-                               {"json_schema",
-                                {{"name", request.schema->name},
-                                 {"strict", true},
-                                 {"schema", schema_of(*request.schema)}}}};
-  }
-  if (options.stream) {
-    body["stream"] = true;
-    body["stream_options"] = {{"include_usage", true}};
-  }
-  apply_options(body, options);
-  return body;
-}
+class ChatFormat final : public OpenAiFormat {
+public:
+  ChatFormat() : OpenAiFormat("chat", "/chat/completions") {}
 
-WireAnswer ChatFormat::decode_object(const json& body) const {
-  if (!body.contains("choices") || !body["choices"].is_array()) {
-    return malformed_answer("JSON without \"choices\"");
+  json encode(const ModelRequest& request, const WireOptions& options) const final {
+    json body{{"model", request.model}, {"messages", openai_messages(turns_of(request))}};
+    add_key(body, request, options);
+    add_sampling(body, request, options);
+    if (request.schema) {
+      body["response_format"] = {{"type", "json_schema"},
+                                 {"json_schema",
+                                  {{"name", request.schema->name},
+                                   {"strict", true},
+                                   {"schema", schema_of(*request.schema)}}}};
+    }
+    if (options.stream) {
+      body["stream"] = true;
+      body["stream_options"] = {{"include_usage", true}};
+    }
+    apply_options(body, options);
+    return body;
   }
-  const json& choices = body["choices"];
-  if (choices.empty()) {
-    return malformed_answer("an empty list of \"choices\"");
+  std::unique_ptr<StreamDecoder> stream_decoder() const final {
+    return std::make_unique<ChatStream>(*this);
   }
-  const json& choice = choices.front();
-  if (const json failure = failure_of(choice); !failure.is_null()) {
-    return failed_answer(error_within_success(failure));
+  Counts counts_of(const json& answer) const final { return decode_usage(usage_in(answer)); }
+
+private:
+  WireAnswer decode_object(const json& body) const final {
+    if (!body.contains("choices") || !body["choices"].is_array()) {
+      return malformed_answer("JSON without \"choices\"");
+    }
+    const json& choices = body["choices"];
+    if (choices.empty()) {
+      return malformed_answer("an empty list of \"choices\"");
+    }
+    const json& choice = choices.front();
+    if (const json failure = failure_of(choice); !failure.is_null()) {
+      return failed_answer(error_within_success(failure));
+    }
+    const auto message = choice.find("message");
+    if (message == choice.end() || !message->is_object()) {
+      return malformed_answer("an answer whose first choice has no message");
+    }
+    Content content = content_of(*message);
+    ModelReply reply;
+    reply.status = ModelReply::Status::Ok;
+    reply.finish_reason = finish_reason_of(choice, content.refused);
+    reply.text = std::move(content.text);
+    reply.model = text_member(body, "model");
+    reply.request_id = text_member(body, "id");
+    WireAnswer answer;
+    answer.usage_known = take_usage(body, reply);
+    answer.reply = std::move(reply);
+    return answer;
   }
-  const auto message = choice.find("message");
-  if (message == choice.end() || !message->is_object()) {
-    return malformed_answer("an answer whose first choice has no message");
-  }
-  Content content = content_of(*message);
-  ModelReply reply;
-  reply.status = ModelReply::Status::Ok;
-  reply.finish_reason = finish_reason_of(choice, content.refused);
-  reply.text = std::move(content.text);
-  reply.model = text_member(body, "model");
-  reply.request_id = text_member(body, "id");
-  WireAnswer answer;
-  answer.usage_known = take_usage(body, reply);
-  answer.reply = std::move(reply);
-  return answer;
-}
+};
 
 } // namespace
 
-const FormatBase& chat_format() {
+const WireFormat& chat_format() {
   static const ChatFormat format;
   return format;
 }

@@ -14,12 +14,6 @@
 
 namespace winnow::agents {
 
-/// The token counts of an answer.
-struct Counts {
-  Usage usage;
-  bool known = false; ///< the prompt and the completion were counted: numbers, not null
-};
-
 /// A count; nullopt if it is missing, null, negative or not a number.
 std::optional<std::int64_t> find_count(const nlohmann::json& usage, const char* name);
 
@@ -28,25 +22,10 @@ std::optional<std::int64_t> find_count(const nlohmann::json& usage, const char* 
 Counts put_together(Usage details, std::optional<std::int64_t> prompt,
                     std::optional<std::int64_t> completion, std::optional<std::int64_t> total);
 
-/// The common part of all formats. Each derived class describes its own JSON.
-class FormatBase : public WireFormat {
-public:
-  WireAnswer decode(std::string_view body) const final;
-  ProviderError decode_error(std::string_view body) const final { return decode_error_body(body); }
-  /// Like decode(), for JSON that is part of a larger document. Never throws.
-  WireAnswer decode_json(const nlohmann::json& body) const;
-  virtual Counts counts_of(const nlohmann::json& answer) const = 0;
-
-protected:
-  /// Decodes an answer that is not an error. The caller fills in `lost_usage`.
-  virtual WireAnswer decode_object(const nlohmann::json& body) const = 0;
-  virtual WireAnswer decode_array(const nlohmann::json& body) const;
-};
-
-const FormatBase& chat_format();
-const FormatBase& responses_format();
-const FormatBase& anthropic_format();
-const FormatBase& gemini_format();
+const WireFormat& chat_format();
+const WireFormat& responses_format();
+const WireFormat& anthropic_format();
+const WireFormat& gemini_format();
 
 /// Corrects counts that contradict each other: with these a call could cost less than nothing.
 Usage consistent(Usage usage);
@@ -58,7 +37,7 @@ WireAnswer broken_off(const std::string& text); ///< for a stream that ended too
 /// Takes the events of a stream one by one and collects the data that all formats share.
 class EventStreamDecoder : public StreamDecoder {
 public:
-  explicit EventStreamDecoder(const FormatBase& format) : format_(format) {
+  explicit EventStreamDecoder(const WireFormat& format) : format_(format) {
     reply_.status = ModelReply::Status::Ok;
   }
   void feed(std::string_view bytes) final;
@@ -72,7 +51,7 @@ protected:
   void add_hidden(std::string_view text); ///< reasoning, or arguments of a tool call
   void fail(const nlohmann::json& error);
 
-  const FormatBase& format_;
+  const WireFormat& format_;
   ModelReply reply_; ///< the reply so far
   bool usage_known_ = false;
   bool has_content_ = false;

@@ -1,10 +1,8 @@
 #include "agents/json/json_text.h"
 #include "agents/wire/format_base.h"
-#include "agents/wire/json_members.h"
 #include "agents/wire/request_parts.h"
-#include "base/json_dump.h"
+#include "base/text.h"
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 
@@ -47,9 +45,7 @@ std::string finish_reason_of(const std::string& reason) {
                                                       "IMAGE_RECITATION"};
   constexpr std::array<std::string_view, 3> kCalled{"MALFORMED_FUNCTION_CALL",
                                                     "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"};
-  const auto is_in = [&](const auto& reasons) {
-    return std::find(reasons.begin(), reasons.end(), reason) != reasons.end();
-  };
+  const auto is_in = [&](const auto& reasons) { return contains(reasons, reason); };
   return is_in(kFiltered)         ? "content_filter"
          : is_in(kCalled)         ? "tool_calls"
          : reason == "STOP"       ? "stop"
@@ -139,10 +135,6 @@ json thinking_config(const std::string& model, const std::string& effort) {
   return {{"thinkingLevel", effort == "none" ? "minimal" : known ? effort : "high"}};
 }
 
-json text_parts(const Turn& turn) {
-  return json::array({{{"text", turn.text()}}});
-}
-
 json generation_config(const ModelRequest& request) {
   json config = json::object();
   if (request.temperature >= 0) {
@@ -161,32 +153,6 @@ json generation_config(const ModelRequest& request) {
   return config;
 }
 
-class GeminiFormat final : public FormatBase {
-public:
-  std::string_view name() const final { return "gemini"; }
-  std::string_view default_base_url() const final { return kBaseUrl; }
-  std::string url(const std::string& base, const std::string& model, bool stream) const final;
-  std::vector<std::string> headers(const std::string& key) const final;
-  json encode(const ModelRequest& request, const WireOptions& options) const final;
-  std::unique_ptr<StreamDecoder> stream_decoder() const final {
-    return std::make_unique<GeminiStream>(*this);
-  }
-  std::string batch_line(const std::string& custom_id, const ModelRequest& request,
-                         const std::string& extra_body, const std::string& members) const final {
-    WireOptions options;
-    options.extra_body = extra_body;
-    options.members = members;
-    return json_line({{"key", custom_id}, {"request", encode(request, options)}});
-  }
-  Counts counts_of(const json& answer) const final {
-    return decode_usage(object_member(answer, "usageMetadata"));
-  }
-
-private:
-  WireAnswer decode_object(const json& body) const final;
-  WireAnswer decode_array(const json& body) const final;
-};
-
 /// Whether the path of a base URL contains an API version: "/v1beta", or Vertex AI's
 /// ".../publishers/google".
 bool names_version(std::string_view path) {
@@ -196,93 +162,108 @@ bool names_version(std::string_view path) {
           std::isdigit(static_cast<unsigned char>(last[1])) != 0);
 }
 
-std::string GeminiFormat::url(const std::string& base, const std::string& model,
-                              bool stream) const {
-  constexpr std::string_view kModels = "/models/";
-  BaseUrl url(base, kBaseUrl);
-  if (const std::size_t method = url.path.rfind(':');
-      method != std::string::npos && url.path.ends_with("enerateContent")) {
-    url.path.resize(method); // the method is chosen below
-  } else {
-    std::string_view name = model;
-    name.remove_prefix(name.starts_with("models/") ? 7 : 0);
-    url.path += fmt::format("{}{}{}", names_version(url.path) ? "" : "/v1beta", kModels,
-                            percent_encoded(name));
-  }
-  if (!stream) {
-    return url.with(":generateContent");
-  }
-  if (url.query.find("alt=sse") == std::string::npos) {
-    url.query += url.query.empty() ? "?alt=sse" : "&alt=sse";
-  }
-  return url.with(":streamGenerateContent");
-}
+class GeminiFormat final : public WireFormat {
+public:
+  std::string_view name() const final { return "gemini"; }
+  std::string_view default_base_url() const final { return kBaseUrl; }
 
-std::vector<std::string> GeminiFormat::headers(const std::string& key) const {
-  std::vector<std::string> headers{"Content-Type: application/json"};
-  if (!key.empty()) {
-    // As "?key=" in the URL the key would appear in logs.
-    headers.push_back("x-goog-api-key: " + key);
-  }
-  return headers;
-}
-
-json GeminiFormat::encode(const ModelRequest& request, const WireOptions& options) const {
-  json body = json::object();
-  json contents = json::array();
-  for (const Turn& turn : turns_of(request)) {
-    if (turn.role == "system") {
-      json& instruction = body["systemInstruction"]["parts"];
-      instruction.push_back({{"text", turn.text()}});
-      continue;
+  std::string url(const std::string& base, const std::string& model, bool stream) const final {
+    constexpr std::string_view kModels = "/models/";
+    BaseUrl url(base, kBaseUrl);
+    if (const std::size_t method = url.path.rfind(':');
+        method != std::string::npos && url.path.ends_with("enerateContent")) {
+      url.path.resize(method); // the method is chosen below
+    } else {
+      std::string_view name = model;
+      name.remove_prefix(name.starts_with("models/") ? 7 : 0);
+      url.path += fmt::format("{}{}{}", names_version(url.path) ? "" : "/v1beta", kModels,
+                              percent_encoded(name));
     }
-    contents.push_back(
-        {{"role", turn.role == "assistant" ? "model" : "user"}, {"parts", text_parts(turn)}});
-  }
-  body["contents"] = std::move(contents);
-  if (json config = generation_config(request); !config.empty()) {
-    body["generationConfig"] = std::move(config);
-  }
-  apply_options(body, options);
-  return body;
-}
-
-WireAnswer GeminiFormat::decode_object(const json& body) const {
-  WireAnswer answer;
-  Pieces pieces{answer.reply.emplace()};
-  pieces.reply.status = ModelReply::Status::Ok;
-  pieces.take(body);
-  answer.usage_known = pieces.usage_known;
-  return pieces.any ? answer : malformed_answer("JSON without \"candidates\"");
-}
-
-/// Without server-sent events, Gemini sends a stream as one JSON array.
-WireAnswer GeminiFormat::decode_array(const json& body) const {
-  WireAnswer answer;
-  Pieces pieces{answer.reply.emplace()};
-  pieces.reply.status = ModelReply::Status::Ok;
-  const json* error = nullptr;
-  for (const json& piece : body) {
-    error = piece.is_object() ? find_error(piece) : nullptr;
-    if (error != nullptr) {
-      break;
+    if (!stream) {
+      return url.with(":generateContent");
     }
-    pieces.take(piece);
+    if (url.query.find("alt=sse") == std::string::npos) {
+      url.query += url.query.empty() ? "?alt=sse" : "&alt=sse";
+    }
+    return url.with(":streamGenerateContent");
   }
-  if (pieces.finished) { // an error after the end takes nothing from the answer
+
+  std::vector<std::string> headers(const std::string& key) const final {
+    std::vector<std::string> headers{"Content-Type: application/json"};
+    if (!key.empty()) {
+      // As "?key=" in the URL the key would appear in logs.
+      headers.push_back("x-goog-api-key: " + key);
+    }
+    return headers;
+  }
+
+  json encode(const ModelRequest& request, const WireOptions& options) const final {
+    json body = json::object();
+    json contents = json::array();
+    for (const Turn& turn : turns_of(request)) {
+      if (turn.role == "system") {
+        json& instruction = body["systemInstruction"]["parts"];
+        instruction.push_back({{"text", turn.text()}});
+        continue;
+      }
+      contents.push_back({{"role", turn.role == "assistant" ? "model" : "user"},
+                          {"parts", json::array({{{"text", turn.text()}}})}});
+    }
+    body["contents"] = std::move(contents);
+    if (json config = generation_config(request); !config.empty()) {
+      body["generationConfig"] = std::move(config);
+    }
+    apply_options(body, options);
+    return body;
+  }
+  std::unique_ptr<StreamDecoder> stream_decoder() const final {
+    return std::make_unique<GeminiStream>(*this);
+  }
+  json batch_item(const std::string& custom_id, json body) const final {
+    return {{"key", custom_id}, {"request", std::move(body)}};
+  }
+  Counts counts_of(const json& answer) const final {
+    return decode_usage(object_member(answer, "usageMetadata"));
+  }
+
+private:
+  WireAnswer decode_object(const json& body) const final {
+    WireAnswer answer;
+    Pieces pieces{answer.reply.emplace()};
+    pieces.reply.status = ModelReply::Status::Ok;
+    pieces.take(body);
     answer.usage_known = pieces.usage_known;
-    return answer;
+    return pieces.any ? answer : malformed_answer("JSON without \"candidates\"");
   }
-  WireAnswer bad = error != nullptr ? failed_answer(error_within_success(*error))
-                                    : broken_off(pieces.reply.text);
-  bad.lost_usage = pieces.reply.usage;
-  bad.usage_known = pieces.usage_known;
-  return bad;
-}
+
+  /// Without server-sent events, Gemini sends a stream as one JSON array.
+  WireAnswer decode_array(const json& body) const final {
+    WireAnswer answer;
+    Pieces pieces{answer.reply.emplace()};
+    pieces.reply.status = ModelReply::Status::Ok;
+    const json* error = nullptr;
+    for (const json& piece : body) {
+      error = piece.is_object() ? find_error(piece) : nullptr;
+      if (error != nullptr) {
+        break;
+      }
+      pieces.take(piece);
+    }
+    if (pieces.finished) { // an error after the end takes nothing from the answer
+      answer.usage_known = pieces.usage_known;
+      return answer;
+    }
+    WireAnswer bad = error != nullptr ? failed_answer(error_within_success(*error))
+                                      : broken_off(pieces.reply.text);
+    bad.lost_usage = pieces.reply.usage;
+    bad.usage_known = pieces.usage_known;
+    return bad;
+  }
+};
 
 } // namespace
 
-const FormatBase& gemini_format() {
+const WireFormat& gemini_format() {
   static const GeminiFormat format;
   return format;
 }

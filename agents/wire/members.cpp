@@ -1,5 +1,7 @@
 #include "agents/wire/members.h"
 
+#include "base/text.h"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -24,7 +26,7 @@ constexpr std::array<std::string_view, 3> kOutputLimits{"max_completion_tokens",
 using Path = std::vector<std::string>;
 
 bool is_essential(std::string_view name) {
-  return std::find(kEssential.begin(), kEssential.end(), name) != kEssential.end();
+  return contains(kEssential, name);
 }
 
 /// The members of the body and of its members, without texts and schemas. The inner ones come
@@ -41,10 +43,6 @@ void collect(const json& object, const Path& above, std::vector<Path>& paths) {
     }
     paths.push_back(std::move(path));
   }
-}
-
-bool is_word_character(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
 /// Whether the text speaks of a member and not of a thing of the same name: the name has quotes, a
@@ -78,7 +76,7 @@ bool blames(const ProviderError& error, const Path& path) {
 
 /// Another name of an output limit that the error proposes; empty if there is none.
 std::string proposed_name(const ProviderError& error, std::string_view name) {
-  if (std::find(kOutputLimits.begin(), kOutputLimits.end(), name) != kOutputLimits.end()) {
+  if (contains(kOutputLimits, name)) {
     for (const std::string_view other : kOutputLimits) {
       if (other != name && names_member(error.message, other)) {
         return std::string(other);

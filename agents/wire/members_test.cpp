@@ -40,7 +40,7 @@ std::string change(const std::string& error, const std::string& format = "chat",
   WireOptions options;
   options.extra_body = extra_body;
   const auto found =
-      change_for(wire.decode_error(error), wire.encode(full_request(), options), extra_body);
+      change_for(decode_error_body(error), wire.encode(full_request(), options), extra_body);
   return found ? found->dump() : "none";
 }
 

@@ -1,7 +1,5 @@
 #include "agents/wire/openai_parts.h"
 
-#include "base/json_dump.h"
-
 namespace winnow::agents {
 
 using nlohmann::json;
@@ -23,21 +21,13 @@ std::vector<std::string> OpenAiFormat::headers(const std::string& key) const {
   return headers;
 }
 
-std::string OpenAiFormat::batch_line(const std::string& custom_id, const ModelRequest& request,
-                                     const std::string& extra_body,
-                                     const std::string& members) const {
-  WireOptions options;
-  options.stream = false;
-  options.openai_itself = true;
-  options.extra_body = extra_body;
-  options.members = members;
-  json body = encode(request, options);
-  body.erase("stream"); // an extra_body that is used for other requests too may set it
+json OpenAiFormat::batch_item(const std::string& custom_id, json body) const {
+  body.erase("stream");
   body.erase("stream_options");
-  return json_line({{"custom_id", custom_id},
-                    {"method", "POST"},
-                    {"url", "/v1" + std::string(path_)},
-                    {"body", std::move(body)}});
+  return {{"custom_id", custom_id},
+          {"method", "POST"},
+          {"url", "/v1" + std::string(path_)},
+          {"body", std::move(body)}};
 }
 
 json openai_messages(const std::vector<Turn>& turns) {

@@ -13,7 +13,7 @@ namespace winnow::agents {
 
 // The common parts of OpenAI's two formats.
 
-class OpenAiFormat : public FormatBase {
+class OpenAiFormat : public WireFormat {
 public:
   /// `path`: below the base URL, for instance "/responses".
   OpenAiFormat(std::string_view name, std::string_view path) : name_(name), path_(path) {}
@@ -22,9 +22,7 @@ public:
   std::string_view default_base_url() const final;
   std::string url(const std::string& base, const std::string& model, bool stream) const final;
   std::vector<std::string> headers(const std::string& key) const final;
-  /// Batches go to OpenAI itself or to providers that take the same files. They never stream.
-  std::string batch_line(const std::string& custom_id, const ModelRequest& request,
-                         const std::string& extra_body, const std::string& members) const final;
+  nlohmann::json batch_item(const std::string& custom_id, nlohmann::json body) const final;
 
 private:
   std::string_view name_;

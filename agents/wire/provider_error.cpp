@@ -1,7 +1,6 @@
 #include "agents/wire/provider_error.h"
 
 #include "agents/json/json_text.h"
-#include "agents/wire/json_members.h"
 #include "base/error.h"
 #include "base/json_dump.h"
 #include "base/secrets.h"

@@ -20,8 +20,6 @@ ProviderError error_within_success(const nlohmann::json& error);
 /// The error in an answer: its "error" member, if that is not empty. nullptr: no error.
 const nlohmann::json* find_error(const nlohmann::json& answer);
 
-ProviderError decode_error_body(std::string_view body);
-
 /// For messages: "an empty body", or the start of the body in quotes on one line.
 std::string quoted_start(std::string_view body);
 

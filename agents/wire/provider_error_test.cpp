@@ -10,7 +10,7 @@ using std::chrono::milliseconds;
 using testing::HasSubstr;
 
 ProviderError error_in(const std::string& body) {
-  return format_named("chat").decode_error(body);
+  return decode_error_body(body);
 }
 
 TEST(ProviderErrors, AreReadInEveryForm) {
@@ -71,7 +71,7 @@ TEST(ProviderErrors, KnowWhenTheMoneyIsGone) {
 
 /// Decodes an error of Gemini with these details.
 ProviderError with_details(const std::string& details) {
-  return format_named("gemini").decode_error(
+  return decode_error_body(
       R"([{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"m","details":)" + details +
       "}}]");
 }

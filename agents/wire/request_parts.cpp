@@ -32,8 +32,7 @@ json parse_object(const std::string& text, const std::string& what) {
 }
 
 bool is_unreserved(char c) { // RFC 3986, 2.3
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-         c == '.' || c == '_' || c == '~';
+  return is_word_character(c) || c == '-' || c == '.' || c == '~';
 }
 
 } // namespace

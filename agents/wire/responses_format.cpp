@@ -1,6 +1,5 @@
 #include "agents/json/json_text.h"
 #include "agents/wire/format_base.h"
-#include "agents/wire/json_members.h"
 #include "agents/wire/openai_parts.h"
 #include "agents/wire/request_parts.h"
 
@@ -122,22 +121,6 @@ private:
   bool refused_ = false;
 };
 
-class ResponsesFormat final : public OpenAiFormat {
-public:
-  ResponsesFormat() : OpenAiFormat("responses", "/responses") {}
-
-  json encode(const ModelRequest& request, const WireOptions& options) const final;
-  std::unique_ptr<StreamDecoder> stream_decoder() const final {
-    return std::make_unique<ResponsesStream>(*this);
-  }
-  Counts counts_of(const json& answer) const final {
-    return decode_usage(object_member(answer, "usage"));
-  }
-
-private:
-  WireAnswer decode_object(const json& body) const final;
-};
-
 /// An assistant's turn repeats an output item, so it has the form of one.
 json input_item(const Turn& turn) {
   if (turn.role != "assistant") {
@@ -162,53 +145,65 @@ void add_input(json& body, std::vector<Turn> turns) {
   }
 }
 
-json ResponsesFormat::encode(const ModelRequest& request, const WireOptions& options) const {
-  json body{{"model", request.model}, {"store", false}};
-  add_input(body, turns_of(request));
-  if (options.openai_itself) {
-    add_prompt_cache_key(body, request);
-  } else if (!request.key.empty()) {
-    body["metadata"] = {{"key", request.key}};
-  }
-  if (sends_temperature(request, options)) {
-    body["temperature"] = request.temperature;
-  }
-  if (!request.effort.empty()) {
-    body["reasoning"] = {{"effort", request.effort}};
-  }
-  if (request.max_output_tokens > 0) {
-    body["max_output_tokens"] = request.max_output_tokens;
-  }
-  if (request.schema) {
-    body["text"]["format"] = {{"type", "json_schema"},
-                              {"name", request.schema->name},
-                              {"strict", true},
-                              {"schema", schema_of(*request.schema)}};
-  }
-  if (options.stream) {
-    body["stream"] = true;
-  }
-  apply_options(body, options);
-  return body;
-}
+class ResponsesFormat final : public OpenAiFormat {
+public:
+  ResponsesFormat() : OpenAiFormat("responses", "/responses") {}
 
-WireAnswer ResponsesFormat::decode_object(const json& body) const {
-  if (!body.contains("output") || !body["output"].is_array()) {
-    return malformed_answer("JSON without \"output\"");
+  json encode(const ModelRequest& request, const WireOptions& options) const final {
+    json body{{"model", request.model}, {"store", false}};
+    add_input(body, turns_of(request));
+    if (options.openai_itself) {
+      add_prompt_cache_key(body, request);
+    } else if (!request.key.empty()) {
+      body["metadata"] = {{"key", request.key}};
+    }
+    if (sends_temperature(request, options)) {
+      body["temperature"] = request.temperature;
+    }
+    if (!request.effort.empty()) {
+      body["reasoning"] = {{"effort", request.effort}};
+    }
+    if (request.max_output_tokens > 0) {
+      body["max_output_tokens"] = request.max_output_tokens;
+    }
+    if (request.schema) {
+      body["text"]["format"] = {{"type", "json_schema"},
+                                {"name", request.schema->name},
+                                {"strict", true},
+                                {"schema", schema_of(*request.schema)}};
+    }
+    if (options.stream) {
+      body["stream"] = true;
+    }
+    apply_options(body, options);
+    return body;
   }
-  const std::string status = text_member(body, "status", "completed");
-  if (status != "completed" && status != "incomplete") {
-    return malformed_answer(fmt::format("a response that is \"{}\"", status));
+  std::unique_ptr<StreamDecoder> stream_decoder() const final {
+    return std::make_unique<ResponsesStream>(*this);
   }
-  WireAnswer answer;
-  answer.reply = reply_of(body);
-  answer.usage_known = knows_usage(body);
-  return answer;
-}
+  Counts counts_of(const json& answer) const final {
+    return decode_usage(object_member(answer, "usage"));
+  }
+
+private:
+  WireAnswer decode_object(const json& body) const final {
+    if (!body.contains("output") || !body["output"].is_array()) {
+      return malformed_answer("JSON without \"output\"");
+    }
+    const std::string status = text_member(body, "status", "completed");
+    if (status != "completed" && status != "incomplete") {
+      return malformed_answer(fmt::format("a response that is \"{}\"", status));
+    }
+    WireAnswer answer;
+    answer.reply = reply_of(body);
+    answer.usage_known = knows_usage(body);
+    return answer;
+  }
+};
 
 } // namespace
 
-const FormatBase& responses_format() {
+const WireFormat& responses_format() {
   static const ResponsesFormat format;
   return format;
 }

@@ -59,6 +59,12 @@ struct WireOptions {
   std::string extra_body;     ///< a JSON object that is merged over the request last; may be empty
 };
 
+/// The token counts of an answer.
+struct Counts {
+  Usage usage;
+  bool known = false; ///< the prompt and the completion were counted: numbers, not null
+};
+
 /// The form of one provider's requests and answers. Stateless: all threads share one object.
 class WireFormat {
 public:
@@ -72,15 +78,24 @@ public:
   virtual std::vector<std::string> headers(const std::string& key) const = 0;
   /// The body, valid UTF-8. Throws Error if extra_body, members or the schema is not a JSON object.
   virtual nlohmann::json encode(const ModelRequest& request, const WireOptions& options) const = 0;
-  virtual WireAnswer decode(std::string_view body) const = 0;
   virtual std::unique_ptr<StreamDecoder> stream_decoder() const = 0;
-  virtual ProviderError decode_error(std::string_view body) const = 0;
+  virtual Counts counts_of(const nlohmann::json& answer) const = 0;
+  WireAnswer decode(std::string_view body) const;
+  /// Like decode(), for JSON that is part of a larger document. Never throws.
+  WireAnswer decode_json(const nlohmann::json& body) const;
 
   /// The request as one line of the provider's batch input file, without a newline. Anthropic
   /// accepts ids of 1 to 64 letters, digits, '_' and '-'; OpenAI and Gemini accept any id.
-  virtual std::string batch_line(const std::string& custom_id, const ModelRequest& request,
-                                 const std::string& extra_body = {},
-                                 const std::string& members = {}) const = 0;
+  std::string batch_line(const std::string& custom_id, const ModelRequest& request,
+                         const std::string& extra_body = {}, const std::string& members = {}) const;
+
+protected:
+  /// Decodes an answer that is not an error. The caller fills in `lost_usage`.
+  virtual WireAnswer decode_object(const nlohmann::json& body) const = 0;
+  virtual WireAnswer decode_array(const nlohmann::json& body) const;
+  /// `body`: that of a request to the provider itself, which does not stream unless its extra_body,
+  /// which other requests may use, too, says so.
+  virtual nlohmann::json batch_item(const std::string& custom_id, nlohmann::json body) const = 0;
 };
 
 /// A line of any provider's batch output file, or a line {"custom_id": "...", "reply": "..."} that
@@ -91,6 +106,8 @@ struct BatchAnswer {
 };
 
 const std::vector<std::string>& wire_format_names();
+/// Decodes the body of an answer with an HTTP status of 300 or more. Never throws.
+ProviderError decode_error_body(std::string_view body);
 /// nullptr for an unknown name.
 const WireFormat* find_wire_format(std::string_view name);
 /// Throws Error with the expected form if no format writes such a line. A request that failed, was

@@ -67,4 +67,14 @@ std::string dollars_text(double dollars) {
   return "$" + number_text(dollars, kDecimals);
 }
 
+std::string minute_text(std::string time) {
+  constexpr std::size_t kMinutes = 16;
+  constexpr std::size_t kSeparator = 10;
+  if (time.size() > kMinutes && time[kSeparator] == 'T') {
+    time.resize(kMinutes);
+    time[kSeparator] = ' ';
+  }
+  return time;
+}
+
 } // namespace winnow

@@ -30,4 +30,7 @@ std::string percent_text(double share);
 /// "$0.0840"
 std::string dollars_text(double dollars);
 
+/// "2026-11-20T09:44:26.123Z" as "2026-11-20 09:44".
+std::string minute_text(std::string time);
+
 } // namespace winnow

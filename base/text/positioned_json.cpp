@@ -335,23 +335,8 @@ JsonValue parse_json(std::string_view text, SourcePosition start) {
 }
 
 std::string_view to_string(JsonValue::Kind kind) {
-  switch (kind) {
-  case JsonValue::Kind::Null:
-    return "null";
-  case JsonValue::Kind::Boolean:
-    return "a boolean";
-  case JsonValue::Kind::Integer:
-    return "an integer";
-  case JsonValue::Kind::Real:
-    return "a float";
-  case JsonValue::Kind::String:
-    return "a string";
-  case JsonValue::Kind::Array:
-    return "a list";
-  case JsonValue::Kind::Object:
-    return "an object";
-  }
-  return "a value";
+  return name_by_number(
+      kind, {"null", "a boolean", "an integer", "a float", "a string", "a list", "an object"});
 }
 
 SourcePosition position_of(std::string_view text, std::size_t offset) {

@@ -184,7 +184,7 @@ void TomlReader::fail_unknown(std::string_view key, std::string_view what, const
 
 void TomlReader::allow_keys(const std::vector<std::string>& known) const {
   for (const auto& [key, at, value] : members()) {
-    if (std::find(known.begin(), known.end(), key) == known.end()) {
+    if (!contains(known, key)) {
       const std::string where = path_.empty() ? "" : " in '" + path_ + "'";
       fail_at(at, fmt::format("unknown key '{}'{}{}", key, where, suggestion(key, known)), {});
     }

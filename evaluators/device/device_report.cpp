@@ -1,7 +1,7 @@
 #include "evaluators/device/device_report.h"
 
 #include "tasks/json/json_fields.h"
-#include "tasks/plan/device_facts_codec.h"
+#include "tasks/plan/device_facts.h"
 
 namespace winnow {
 

@@ -1,6 +1,6 @@
 #include "harness/batch/reply_prices.h"
 
-#include "agents/endpoints/endpoint_price.h"
+#include "agents/endpoints/endpoint_setup.h"
 #include "agents/http/url.h"
 #include "agents/money/prices.h"
 

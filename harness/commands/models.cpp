@@ -1,5 +1,5 @@
 #include "agents/endpoints/endpoint_factory.h"
-#include "agents/endpoints/endpoint_price.h"
+#include "agents/endpoints/endpoint_setup.h"
 #include "agents/endpoints/providers.h"
 #include "agents/http/url.h"
 #include "agents/money/prices.h"

@@ -2,7 +2,6 @@
 
 #include "agents/endpoints/endpoint_factory.h"
 #include "agents/endpoints/providers.h"
-#include "agents/http/connect_probe.h"
 #include "agents/http/url.h"
 #include "base/error.h"
 #include "base/text.h"

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/text/shell_word.h"
 #include "harness/named/command_store.h"
-#include "store/task_folders.h"
+#include "store/task_notes.h"
 #include "tasks/catalogue.h"
 #include "tasks/parse/task_parse.h"
 #include "tasks/reference_check.h"

@@ -2,7 +2,7 @@
 #include "base/files.h"
 #include "harness/cli.h"
 #include "harness/named/named_task.h"
-#include "store/task_folders.h"
+#include "store/task_notes.h"
 #include "tasks/parse/task_parse.h"
 #include "tasks/task_word.h"
 

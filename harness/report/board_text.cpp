@@ -1,9 +1,9 @@
 #include "harness/report/board_text.h"
 
 #include "base/text.h"
-#include "base/text/minute_text.h"
+#include "base/text/number_text.h"
 #include "harness/report/json_table.h"
-#include "tasks/result/speedup_text.h"
+#include "tasks/result/speedup.h"
 
 #include <algorithm>
 #include <iterator>

@@ -6,7 +6,7 @@
 #include "harness/report/json_table.h"
 #include "harness/report/timed_shapes.h"
 #include "store/fields.h"
-#include "tasks/result/speedup_text.h"
+#include "tasks/result/speedup.h"
 #include "tasks/source/kernel_file_scan.h"
 
 #include <algorithm>

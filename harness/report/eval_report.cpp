@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "harness/report/json_table.h"
-#include "tasks/result/speedup_text.h"
+#include "tasks/result/speedup.h"
 
 #include <algorithm>
 #include <set>

@@ -1,7 +1,7 @@
 #include "base/text.h"
 #include "harness/report/board_text.h"
 #include "harness/report/json_table.h"
-#include "tasks/result/speedup_text.h"
+#include "tasks/result/speedup.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #include "harness/report/json_table.h"
 
 #include "base/json_dump.h"
-#include "tasks/json/json_number.h"
+#include "tasks/json/json_text.h"
 
 #include <cmath>
 

@@ -10,7 +10,7 @@
 #include "tasks/catalogue.h"
 #include "tasks/plan/kernel_file.h"
 #include "tasks/result/sitting.h"
-#include "tasks/result/speedup_text.h"
+#include "tasks/result/speedup.h"
 #include "tasks/task/task.h"
 
 #include <algorithm>

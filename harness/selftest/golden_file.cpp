@@ -5,7 +5,7 @@
 #include "base/text/shell_word.h"
 #include "harness/selftest/reference_samples.h"
 #include "tasks/catalogue.h"
-#include "tasks/json/json_number.h"
+#include "tasks/json/json_text.h"
 
 #include <algorithm>
 #include <stdexcept>

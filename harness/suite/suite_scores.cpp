@@ -7,7 +7,7 @@
 #include "harness/suite/run_labels.h"
 #include "harness/suite/suite_comparison.h"
 #include "search/policy.h"
-#include "store/device_seconds.h"
+#include "store/suite_calls.h"
 #include "tasks/catalogue.h"
 #include "tasks/result/speedup.h"
 #include "tasks/task/baseline.h"

@@ -4,7 +4,7 @@
 #include "harness/suite/suite_cells.h"
 #include "harness/suite/suite_comparison.h"
 #include "harness/suite/suite_scores.h"
-#include "tasks/result/speedup_text.h"
+#include "tasks/result/speedup.h"
 #include "tasks/suite.h"
 
 #include <algorithm>

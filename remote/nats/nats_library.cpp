@@ -1,4 +1,4 @@
-#include "remote/nats/nats_transports.h"
+#include "remote/nats/nats_names.h"
 #include "remote/transport_library.h"
 
 namespace {

@@ -2,6 +2,7 @@
 
 #include "remote/job_transport.h"
 
+#include <memory>
 #include <string>
 
 namespace winnow::remote {
@@ -40,5 +41,11 @@ inline std::string job_subject(const JobAddress& address) {
 inline std::string result_subject(const std::string& pool, const std::string& session) {
   return "wresult." + pool + "." + session;
 }
+
+/// Both throw BrokerUnavailable, BrokerRefused.
+std::unique_ptr<CoordinatorTransport> nats_coordinator(const BrokerAddress& broker,
+                                                       const std::string& session);
+std::unique_ptr<WorkerTransport> nats_worker(const BrokerAddress& broker,
+                                             const WorkerIdentity& identity);
 
 } // namespace winnow::remote

@@ -1,6 +1,5 @@
 #include "remote/nats/nats_connection.h"
 #include "remote/nats/nats_names.h"
-#include "remote/nats/nats_transports.h"
 
 #include <mutex>
 #include <utility>

@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "store/author.h"
 #include "store/board/board_parts.h"
-#include "store/board/model_means.h"
 #include "store/board/query_json.h"
 #include "store/fields.h"
 #include "store/leaderboard_format.h"

@@ -101,12 +101,10 @@ std::string board_page(const RunStore& store, const BoardOptions& options) {
   const std::size_t own = page.size(), data_at = page.find(kData);
   const std::string rest = page.substr(data_at + kData.size());
   page.resize(data_at);
-  BoardData data;
-  store.read([&](const Database& database) {
-    data =
-        read_board(store, database, options, options.max_bytes > own ? options.max_bytes - own : 0);
-  });
-  add_data_elements(page, std::move(data));
+  add_data_elements(page, store.read([&](const Database& database) {
+    return read_board(store, database, options,
+                      options.max_bytes > own ? options.max_bytes - own : 0);
+  }));
   page += rest;
   return page;
 }

@@ -2,11 +2,14 @@
 
 #include "store/board/board_data.h"
 #include "store/database.h"
+#include "store/run_store.h"
 
 #include <functional>
 #include <set>
 #include <string>
 #include <vector>
+
+#include <nlohmann/json_fwd.hpp>
 
 namespace winnow::store {
 
@@ -35,5 +38,9 @@ public:
 private:
   Query evaluation_, cases_, hidden_, kernel_, samples_, call_, messages_;
 };
+
+/// For each model, over the tasks at which it has a correct kernel that was timed: the mean of the
+/// speedups of its best kernels, as they were measured when each was judged.
+nlohmann::json model_means(const Database& database, const LeaderboardQuery& query);
 
 } // namespace winnow::store

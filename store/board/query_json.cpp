@@ -1,9 +1,8 @@
 #include "store/board/query_json.h"
 
+#include "base/json_dump.h"
 #include "base/text.h"
-#include "base/text/json_levels.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -31,12 +30,10 @@ json value_json(const Query& query, const std::string& column) {
   case Query::Kind::Text:
     break;
   }
-  const bool is_json =
-      std::find(kJsonColumns.begin(), kJsonColumns.end(), column) != kJsonColumns.end();
   const std::string text = query.text(column);
-  return !is_json                    ? json(to_valid_utf8(text))
-         : has_too_many_levels(text) ? json()
-                                     : json::parse(text, nullptr, false);
+  return !contains(kJsonColumns, column) ? json(to_valid_utf8(text))
+         : has_too_many_levels(text)     ? json()
+                                         : json::parse(text, nullptr, false);
 }
 
 } // namespace

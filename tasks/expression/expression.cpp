@@ -3,8 +3,6 @@
 #include "base/text.h"
 #include "tasks/expression/expression_node.h"
 
-#include <algorithm>
-
 namespace winnow::tasks {
 namespace {
 
@@ -45,7 +43,7 @@ std::vector<std::string> Scope::names() const {
   for (const Scope* scope = this; scope != nullptr; scope = scope->parent_) {
     for (const auto& [name, value] : scope->values_) {
       const bool hidden = name.find('(') != std::string::npos; // sizeof(x)
-      if (!hidden && std::find(all.begin(), all.end(), name) == all.end()) {
+      if (!hidden && !contains(all, name)) {
         all.push_back(name);
       }
     }
@@ -87,7 +85,7 @@ std::vector<std::string> Expression::names() const {
   std::vector<std::string> all;
   if (!empty()) {
     visit_names(*root_, [&](const Node& node) {
-      if (std::find(all.begin(), all.end(), node.name) == all.end()) {
+      if (!contains(all, node.name)) {
         all.push_back(node.name);
       }
     });

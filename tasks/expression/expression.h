@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -53,6 +54,9 @@ private:
   const Scope* parent_;
   std::vector<std::pair<std::string, Value>> values_;
 };
+
+/// The value of e, pi or inf, which expressions of floats know; nullopt for another name.
+std::optional<double> float_constant(std::string_view name);
 
 /// An arithmetic expression of a launch plan or a task. Cheap to copy (shared, immutable).
 /// Grammar: integer and float literals, names, + - * / % << >>, comparisons, && || !, ?:,

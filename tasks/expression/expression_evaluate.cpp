@@ -22,26 +22,14 @@ ExpressionError overflow(const Node& node, const std::string& values) {
   return {node.column, "the result does not fit 64-bit integers", {}, values};
 }
 
-std::int64_t add(const Node& node, std::int64_t a, std::int64_t b) {
+std::int64_t calculate(const Node& node, Operator op, std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
-  if (__builtin_add_overflow(a, b, &result)) {
-    throw overflow(node, fmt::format("{} + {}", a, b));
-  }
-  return result;
-}
-
-std::int64_t subtract(const Node& node, std::int64_t a, std::int64_t b) {
-  std::int64_t result = 0;
-  if (__builtin_sub_overflow(a, b, &result)) {
-    throw overflow(node, fmt::format("{} - {}", a, b));
-  }
-  return result;
-}
-
-std::int64_t multiply(const Node& node, std::int64_t a, std::int64_t b) {
-  std::int64_t result = 0;
-  if (__builtin_mul_overflow(a, b, &result)) {
-    throw overflow(node, fmt::format("{} * {}", a, b));
+  const bool overflows = op == Operator::Add        ? __builtin_add_overflow(a, b, &result)
+                         : op == Operator::Subtract ? __builtin_sub_overflow(a, b, &result)
+                                                    : __builtin_mul_overflow(a, b, &result);
+  if (overflows) {
+    const char sign = op == Operator::Add ? '+' : op == Operator::Subtract ? '-' : '*';
+    throw overflow(node, fmt::format("{} {} {}", a, sign, b));
   }
   return result;
 }
@@ -57,16 +45,14 @@ void check_divisor(const Node& node, std::string_view what, std::int64_t a, std:
 std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
   return a / b - (a % b < 0 ? 1 : 0);
 }
-std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
-  return a / b + (a % b > 0 ? 1 : 0);
-}
-
 std::int64_t shift(const Node& node, std::int64_t a, std::int64_t b) {
   if (b < 0 || b > 62) {
     throw ExpressionError(node.column, "the shift distance is out of range", "0 to 62",
                           std::to_string(b));
   }
-  return node.op == Operator::ShiftLeft ? multiply(node, a, std::int64_t{1} << b) : a >> b;
+  return node.op == Operator::ShiftLeft
+             ? calculate(node, Operator::Multiply, a, std::int64_t{1} << b)
+             : a >> b;
 }
 
 std::int64_t logarithm(const Node& node, std::int64_t a, bool up) {
@@ -141,25 +127,72 @@ template <typename Number> bool compare(Operator op, Number a, Number b) {
   }
 }
 
-class IntegerEvaluator {
-public:
-  explicit IntegerEvaluator(const Scope& scope) : scope_(scope) {}
+double defined(const Node& node, double result, std::initializer_list<double> operands) {
+  if (std::isnan(result)) {
+    const std::string values = fmt::format("of {}", fmt::join(operands, " and "));
+    throw ExpressionError(node.column, "the result is not a number", {}, values);
+  }
+  return result;
+}
 
-  std::int64_t operator()(const Node& node) const {
+std::int64_t binary(const Node& node, std::int64_t a, std::int64_t b) {
+  switch (node.op) {
+  case Operator::Add:
+  case Operator::Subtract:
+  case Operator::Multiply:
+    return calculate(node, node.op, a, b);
+  case Operator::Divide:
+    check_divisor(node, "/", a, b);
+    return floor_divide(a, b);
+  case Operator::Remainder:
+    check_divisor(node, "%", a, b);
+    return a - floor_divide(a, b) * b;
+  case Operator::ShiftLeft:
+  case Operator::ShiftRight:
+    return shift(node, a, b);
+  default:
+    return compare(node.op, a, b) ? 1 : 0;
+  }
+}
+
+double binary(const Node& node, double a, double b) {
+  switch (node.op) {
+  case Operator::Add:
+    return defined(node, a + b, {a, b});
+  case Operator::Subtract:
+    return defined(node, a - b, {a, b});
+  case Operator::Multiply:
+    return defined(node, a * b, {a, b});
+  case Operator::Divide:
+    if (b == 0) {
+      throw ExpressionError(node.column, "division by zero", "a divisor that is not 0",
+                            fmt::format("{} / {}", a, b));
+    }
+    return defined(node, a / b, {a, b});
+  default:
+    return compare(node.op, a, b) ? 1 : 0;
+  }
+}
+
+/// Number: std::int64_t, whose results are exact, or double.
+template <typename Number> class Evaluator {
+public:
+  explicit Evaluator(const Scope& scope) : scope_(scope) {}
+
+  Number operator()(const Node& node) const {
     switch (node.op) {
     case Operator::Integer:
-      return node.integer;
+      return static_cast<Number>(node.integer);
     case Operator::Real:
-      throw ExpressionError(node.column, "a float in an integer expression",
-                            "an integer, or {\"float\": \"...\"} for a float argument");
+      return real(node);
     case Operator::Name:
       return name(node);
     case Operator::SizeOf:
-      return size_of(node, scope_);
+      return static_cast<Number>(size_of(node, scope_));
     case Operator::Call:
       return call(node);
     case Operator::Negate:
-      return subtract(node, 0, child(node, 0));
+      return negated(node, child(node, 0));
     case Operator::Not:
       return child(node, 0) == 0 ? 1 : 0;
     case Operator::And:
@@ -168,188 +201,105 @@ public:
       return child(node, 0) != 0 || child(node, 1) != 0 ? 1 : 0;
     case Operator::Select:
       return child(node, 0) != 0 ? child(node, 1) : child(node, 2);
+    case Operator::Remainder:
+    case Operator::ShiftLeft:
+    case Operator::ShiftRight:
+      return static_cast<Number>(binary(node, integer_child(node, 0), integer_child(node, 1)));
     default:
       return binary(node, child(node, 0), child(node, 1));
     }
   }
 
 private:
-  std::int64_t child(const Node& node, std::size_t index) const {
-    return (*this)(*node.children[index]);
+  static constexpr bool kIsReal = std::is_same_v<Number, double>;
+
+  Number child(const Node& node, std::size_t index) const { return (*this)(*node.children[index]); }
+
+  std::int64_t integer_child(const Node& node, std::size_t index) const {
+    return Evaluator<std::int64_t>(scope_)(*node.children[index]);
   }
 
-  std::int64_t name(const Node& node) const {
+  static Number negated(const Node& node, Number a) {
+    if constexpr (kIsReal) {
+      return -a;
+    } else {
+      return calculate(node, Operator::Subtract, 0, a);
+    }
+  }
+
+  static Number real(const Node& node) {
+    if (!kIsReal) {
+      throw ExpressionError(node.column, "a float in an integer expression",
+                            "an integer, or {\"float\": \"...\"} for a float argument");
+    }
+    return static_cast<Number>(node.real);
+  }
+
+  Number name(const Node& node) const {
     const Value* value = scope_.find(node.name);
+    const auto constant = kIsReal ? float_constant(node.name) : std::nullopt;
+    if (value == nullptr && constant) {
+      return static_cast<Number>(*constant);
+    }
     if (value == nullptr) {
       throw unknown_name(node, scope_);
     }
     if (const auto* integer = std::get_if<std::int64_t>(value)) {
-      return *integer;
+      return static_cast<Number>(*integer);
     }
     if (std::holds_alternative<Unknown>(*value)) {
       throw UnknownValue();
     }
-    throw ExpressionError(node.column,
-                          fmt::format("'{}' is a float in an integer expression", node.name),
-                          "integers only, or {\"float\": \"...\"} for a float argument");
+    if (!kIsReal) {
+      throw ExpressionError(node.column,
+                            fmt::format("'{}' is a float in an integer expression", node.name),
+                            "integers only, or {\"float\": \"...\"} for a float argument");
+    }
+    return static_cast<Number>(std::get<double>(*value));
   }
 
-  static std::int64_t binary(const Node& node, std::int64_t a, std::int64_t b) {
-    switch (node.op) {
-    case Operator::Add:
-      return add(node, a, b);
-    case Operator::Subtract:
-      return subtract(node, a, b);
-    case Operator::Multiply:
-      return multiply(node, a, b);
-    case Operator::Divide:
-      check_divisor(node, "/", a, b);
-      return floor_divide(a, b);
-    case Operator::Remainder:
-      check_divisor(node, "%", a, b);
-      return a - floor_divide(a, b) * b;
-    case Operator::ShiftLeft:
-    case Operator::ShiftRight:
-      return shift(node, a, b);
-    default:
-      return compare(node.op, a, b) ? 1 : 0;
+  Number call(const Node& node) const {
+    if (node.function == Function::Min || node.function == Function::Max) {
+      return extreme(node, child(node, 0));
+    }
+    if constexpr (kIsReal) {
+      return function_info(node.function).real
+                 ? real_call(node)
+                 : static_cast<double>(Evaluator<std::int64_t>(scope_)(node));
+    } else {
+      return integer_call(node);
     }
   }
 
-  std::int64_t call(const Node& node) const {
+  std::int64_t integer_call(const Node& node) const {
     const FunctionInfo& info = function_info(node.function);
     if (!info.integer) {
       throw ExpressionError(node.column, fmt::format("{}() gives a float", info.name),
                             "an integer expression, or {\"float\": \"...\"} for a float argument");
     }
-    const std::int64_t a = child(node, 0);
+    const std::int64_t a = integer_child(node, 0);
     switch (node.function) {
     case Function::Abs:
-      return a < 0 ? subtract(node, 0, a) : a;
+      return a < 0 ? calculate(node, Operator::Subtract, 0, a) : a;
     case Function::NextPow2:
       return next_power_of_2(node, a);
     case Function::Log2:
       return logarithm(node, a, false);
     case Function::Log2Ceil:
       return logarithm(node, a, true);
-    case Function::Min:
-    case Function::Max:
-      return extreme(node, a);
     default:
       break;
     }
-    const std::int64_t b = child(node, 1);
+    const std::int64_t b = integer_child(node, 1);
     check_divisor(node, "/", a, b);
-    const std::int64_t quotient = ceil_divide(a, b);
-    return node.function == Function::CeilDiv ? quotient : multiply(node, quotient, b);
+    const std::int64_t quotient = a / b + (a % b > 0 ? 1 : 0);
+    return node.function == Function::CeilDiv ? quotient
+                                              : calculate(node, Operator::Multiply, quotient, b);
   }
 
-  std::int64_t extreme(const Node& node, std::int64_t best) const {
-    for (std::size_t i = 1; i < node.children.size(); ++i) {
-      const std::int64_t other = child(node, i);
-      best = node.function == Function::Min ? std::min(best, other) : std::max(best, other);
-    }
-    return best;
-  }
-
-  const Scope& scope_;
-};
-
-class FloatEvaluator {
-public:
-  explicit FloatEvaluator(const Scope& scope) : scope_(scope) {}
-
-  double operator()(const Node& node) const {
-    switch (node.op) {
-    case Operator::Integer:
-      return static_cast<double>(node.integer);
-    case Operator::Real:
-      return node.real;
-    case Operator::Name:
-      return name(node);
-    case Operator::Call:
-      return call(node);
-    case Operator::Negate:
-      return -child(node, 0);
-    case Operator::Not:
-      return child(node, 0) == 0 ? 1 : 0;
-    case Operator::And:
-      return child(node, 0) != 0 && child(node, 1) != 0 ? 1 : 0;
-    case Operator::Or:
-      return child(node, 0) != 0 || child(node, 1) != 0 ? 1 : 0;
-    case Operator::Select:
-      return child(node, 0) != 0 ? child(node, 1) : child(node, 2);
-    case Operator::SizeOf:
-    case Operator::Remainder:
-    case Operator::ShiftLeft:
-    case Operator::ShiftRight:
-      return static_cast<double>(IntegerEvaluator(scope_)(node));
-    default:
-      return binary(node, child(node, 0), child(node, 1));
-    }
-  }
-
-private:
-  double child(const Node& node, std::size_t index) const { return (*this)(*node.children[index]); }
-
-  double name(const Node& node) const {
-    if (const Value* value = scope_.find(node.name)) {
-      if (const auto* integer = std::get_if<std::int64_t>(value)) {
-        return static_cast<double>(*integer);
-      }
-      if (const auto* real = std::get_if<double>(value)) {
-        return *real;
-      }
-      throw UnknownValue();
-    }
-    if (node.name == "e") {
-      return std::numbers::e;
-    }
-    if (node.name == "pi") {
-      return std::numbers::pi;
-    }
-    if (node.name == "inf") {
-      return std::numeric_limits<double>::infinity();
-    }
-    throw unknown_name(node, scope_);
-  }
-
-  static double binary(const Node& node, double a, double b) {
-    switch (node.op) {
-    case Operator::Add:
-      return defined(node, a + b, {a, b});
-    case Operator::Subtract:
-      return defined(node, a - b, {a, b});
-    case Operator::Multiply:
-      return defined(node, a * b, {a, b});
-    case Operator::Divide:
-      if (b == 0) {
-        throw ExpressionError(node.column, "division by zero", "a divisor that is not 0",
-                              fmt::format("{} / {}", a, b));
-      }
-      return defined(node, a / b, {a, b});
-    default:
-      return compare(node.op, a, b) ? 1 : 0;
-    }
-  }
-
-  static double defined(const Node& node, double result, std::initializer_list<double> operands) {
-    if (std::isnan(result)) {
-      const std::string values = fmt::format("of {}", fmt::join(operands, " and "));
-      throw ExpressionError(node.column, "the result is not a number", {}, values);
-    }
-    return result;
-  }
-
-  double call(const Node& node) const {
-    if (!function_info(node.function).real) {
-      return static_cast<double>(IntegerEvaluator(scope_)(node));
-    }
+  double real_call(const Node& node) const {
     const double a = child(node, 0);
     switch (node.function) {
-    case Function::Min:
-    case Function::Max:
-      return extreme(node, a);
     case Function::Pow: {
       const double b = child(node, 1);
       return defined(node, std::pow(a, b), {a, b});
@@ -380,9 +330,9 @@ private:
                                             : std::log2(a);
   }
 
-  double extreme(const Node& node, double best) const {
+  Number extreme(const Node& node, Number best) const {
     for (std::size_t i = 1; i < node.children.size(); ++i) {
-      const double other = child(node, i);
+      const Number other = child(node, i);
       best = node.function == Function::Min ? std::min(best, other) : std::max(best, other);
     }
     return best;
@@ -394,11 +344,18 @@ private:
 } // namespace
 
 std::int64_t evaluate_integer(const Expression::Node& root, const Scope& scope) {
-  return IntegerEvaluator(scope)(root);
+  return Evaluator<std::int64_t>(scope)(root);
 }
 
 double evaluate_real(const Expression::Node& root, const Scope& scope) {
-  return FloatEvaluator(scope)(root);
+  return Evaluator<double>(scope)(root);
+}
+
+std::optional<double> float_constant(std::string_view name) {
+  return name == "e"     ? std::optional(std::numbers::e)
+         : name == "pi"  ? std::optional(std::numbers::pi)
+         : name == "inf" ? std::optional(std::numeric_limits<double>::infinity())
+                         : std::nullopt;
 }
 
 } // namespace winnow::tasks

@@ -66,7 +66,6 @@ struct FunctionInfo {
   bool real;    ///< has a float form
 };
 const FunctionInfo& function_info(Function function);
-const FunctionInfo* find_function(std::string_view name);
 std::vector<std::string> function_names();
 
 struct Expression::Node {

@@ -59,9 +59,6 @@ using NodePointer = std::unique_ptr<const Node>;
 bool is_name_start(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
-bool is_name_part(char c) {
-  return is_name_start(c) || is_digit(c);
-}
 
 class Parser {
 public:
@@ -222,7 +219,7 @@ private:
       const bool exponent_sign = (c == '+' || c == '-') && end > position_ &&
                                  (text_[end - 1] == 'e' || text_[end - 1] == 'E') &&
                                  !is_hexadecimal();
-      if (!is_name_part(c) && c != '.' && !exponent_sign) {
+      if (!is_word_character(c) && c != '.' && !exponent_sign) {
         break;
       }
       ++end;
@@ -269,7 +266,7 @@ private:
 
   std::string_view name() {
     const std::size_t begin = position_;
-    while (!at_end() && is_name_part(peek())) {
+    while (!at_end() && is_word_character(peek())) {
       ++position_;
     }
     const std::string_view text = text_.substr(begin, position_ - begin);
@@ -303,7 +300,7 @@ private:
   }
 
   NodePointer call(std::string_view function_name, int at) {
-    const FunctionInfo* info = find_function(function_name);
+    const FunctionInfo* info = find_named(kFunctions, function_name);
     if (info == nullptr) {
       throw ExpressionError(at, fmt::format("unknown function '{}'{}", function_name,
                                             suggestion(function_name, function_names())));
@@ -337,20 +334,11 @@ private:
 
 bool is_identifier(std::string_view text) {
   return !text.empty() && is_name_start(text.front()) &&
-         std::all_of(text.begin(), text.end(), is_name_part);
+         std::all_of(text.begin(), text.end(), is_word_character);
 }
 
 const FunctionInfo& function_info(Function function) {
   return kFunctions[static_cast<std::size_t>(function)];
-}
-
-const FunctionInfo* find_function(std::string_view name) {
-  for (const FunctionInfo& info : kFunctions) {
-    if (info.name == name) {
-      return &info;
-    }
-  }
-  return nullptr;
 }
 
 std::vector<std::string> function_names() {

@@ -45,10 +45,8 @@ Expression read_expression(const TomlReader& table, std::string_view key) {
 }
 
 std::vector<Expression> read_expressions(const TomlReader& table, std::string_view key) {
-  std::vector<Expression> list;
-  for (const TomlReader& item : table.list(key, "axes or expressions")) {
-    list.push_back(parse(table, key, item));
-  }
+  auto list = each<Expression>(table.list(key, "axes or expressions"),
+                               [&](const TomlReader& item) { return parse(table, key, item); });
   return list;
 }
 

@@ -18,31 +18,11 @@ std::string integer_literal(std::int64_t value) {
   return fmt::format("{}{}", value, value < kSmall ? "" : "LL");
 }
 
-const char* symbol_of(Operator op) {
-  switch (op) {
-  case Operator::Add:
-    return "+";
-  case Operator::Subtract:
-    return "-";
-  case Operator::Multiply:
-    return "*";
-  case Operator::Equal:
-    return "==";
-  case Operator::NotEqual:
-    return "!=";
-  case Operator::Less:
-    return "<";
-  case Operator::LessEqual:
-    return "<=";
-  case Operator::Greater:
-    return ">";
-  case Operator::GreaterEqual:
-    return ">=";
-  case Operator::And:
-    return "&&";
-  default:
-    return "||";
-  }
+/// Of a binary operator between Add and Or that has the same symbol in C++.
+std::string_view symbol_of(Operator op) {
+  static constexpr std::string_view kSymbols[] = {
+      "+", "-", "*", "/", "%", "<<", ">>", "==", "!=", "<", "<=", ">", ">=", "&&", "||"};
+  return kSymbols[static_cast<std::size_t>(op) - static_cast<std::size_t>(Operator::Add)];
 }
 
 class Writer {

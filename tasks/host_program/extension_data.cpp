@@ -3,20 +3,16 @@
 #include "base/text.h"
 #include "tasks/host_program/expression_cpp.h"
 #include "tasks/host_program/program_text.h"
-#include "tasks/host_program/python_text.h"
 #include "tasks/inputs/input_generator.h"
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
 namespace winnow::tasks {
 namespace {
-
-const char* role_text(Role role) {
-  return role == Role::Input ? "input" : role == Role::Output ? "output" : "inout";
-}
 
 std::string real_python(double value) {
   return std::isfinite(value) ? real_literal(value) : fmt::format("float(\"{}\")", value);
@@ -42,13 +38,11 @@ std::vector<std::string> given_axes(const Task& task) {
 std::string tensors_data(const Task& task) {
   std::string text = "TENSORS = [\n";
   for (const TensorSpec& tensor : task.tensors) {
-    std::vector<std::string> shape;
-    for (const Expression& size : tensor.shape) {
-      shape.push_back(python_quoted(size.text()));
-    }
+    auto shape = each<std::string>(
+        tensor.shape, [&](const Expression& size) { return python_quoted(size.text()); });
     text +=
         fmt::format("    TensorSpec({}, \"{}\", \"{}\", {}, {}{}),\n", python_quoted(tensor.name),
-                    role_text(tensor.role), row_of(tensor.dtype).torch, python_tuple(shape),
+                    to_string(tensor.role), row_of(tensor.dtype).torch, python_tuple(shape),
                     tensor.is_static ? "True" : "False",
                     tensor.state.empty() ? "" : ", " + python_quoted(tensor.state));
   }
@@ -153,6 +147,56 @@ std::string module_check_data(const HostProgram& program) {
   return fmt::format("TRAINING = {}\nNORM_MULTIPLES = {}\nEPSILON = {}  # of sums\n",
                      task.torch && task.torch->training ? "True" : "False", python_tuple(multiples),
                      is_int ? "0.0" : real_python(epsilon(task.tolerance.accumulate)));
+}
+
+std::string python_quoted(const std::string& text) {
+  std::string literal = "\"";
+  for (const char c : to_valid_utf8(text)) {
+    if (c == '"' || c == '\\') {
+      literal += std::string("\\") + c;
+    } else if (c >= 0 && (c < ' ' || c == '\x7f')) {
+      literal += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
+    } else {
+      literal += c;
+    }
+  }
+  return literal + "\"";
+}
+
+std::string python_literal(const std::string& text) {
+  const std::string valid = to_valid_utf8(text);
+  const bool is_plain = std::none_of(valid.begin(), valid.end(), [](char c) {
+    return c >= 0 && (c < ' ' || c == '\x7f') && c != '\n' && c != '\t';
+  });
+  if (is_plain && valid.find("'''") == std::string::npos && valid.ends_with('\n')) {
+    return "r'''\n" + valid + "'''\n";
+  }
+  std::string lines = "(\n";
+  for (const std::string_view line : split_lines(valid)) {
+    lines += "    " + python_quoted(std::string(line) + "\n") + "\n";
+  }
+  return lines + "    \"\"\n)\n";
+}
+
+std::string python_name(const std::string& name) {
+  static const std::set<std::string> kTaken{
+      "False",     "None",        "True",        "and",       "as",   "assert",  "async",  "await",
+      "break",     "class",       "continue",    "def",       "del",  "elif",    "else",   "except",
+      "finally",   "for",         "from",        "global",    "if",   "import",  "in",     "is",
+      "lambda",    "nonlocal",    "not",         "or",        "pass", "raise",   "return", "try",
+      "while",     "with",        "yield",       "torch",     "main", "inspect", "copy",   "print",
+      "functools", "load_inline", "collections", "statistics"};
+  std::string valid = name;
+  std::replace_if(
+      valid.begin(), valid.end(), [](char c) { return !is_identifier(std::string("_") + c); }, '_');
+  if (!is_identifier(valid) && is_identifier("_" + valid)) {
+    return "task_" + valid; // a name that begins with a digit, or an empty one
+  }
+  return kTaken.contains(valid) ? valid + "_" : valid;
+}
+
+std::string python_tuple(const std::vector<std::string>& values) {
+  return "(" + join(values, ", ") + (values.size() == 1 ? ",)" : ")");
 }
 
 } // namespace winnow::tasks

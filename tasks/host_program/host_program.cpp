@@ -47,10 +47,8 @@ std::string comment_text(const HostProgram& program) {
 std::string head_text(const HostProgram& program, std::string_view mark) {
   std::vector<std::string> tensors;
   for (const TensorSpec& tensor : program.task.tensors) {
-    std::vector<std::string> extents;
-    for (const Expression& extent : tensor.shape) {
-      extents.push_back(extent.text());
-    }
+    auto extents =
+        each<std::string>(tensor.shape, [&](const Expression& extent) { return extent.text(); });
     tensors.push_back(fmt::format("{} {}[{}] ({})", tensor.name, to_string(tensor.dtype),
                                   join(extents, ", "), to_string(tensor.role)));
   }

@@ -1,7 +1,8 @@
 #include "tasks/host_program/kernel_values.h"
 
 #include "base/error.h"
-#include "tasks/plan/placeholders.h"
+#include "base/text.h"
+#include "tasks/plan/plan_constants.h"
 #include "tasks/plan/resolve/plan_context.h"
 
 #include <algorithm>
@@ -148,10 +149,8 @@ private:
 std::vector<std::string> late_names(const KernelLaunch& launch, const Plan& plan) {
   std::vector<std::string> names;
   replace_placeholders(launch.kernel, [&](std::string_view inside) {
-    const bool is_parameter = std::any_of(plan.parameters.begin(), plan.parameters.end(),
-                                          [&](const auto& entry) { return entry.name == inside; });
-    if (is_identifier(inside) && !is_parameter &&
-        std::find(names.begin(), names.end(), inside) == names.end()) {
+    const bool is_parameter = find_named(plan.parameters, inside) != nullptr;
+    if (is_identifier(inside) && !is_parameter && !contains(names, inside)) {
       names.emplace_back(inside);
     }
     return std::optional<std::string>();

@@ -3,8 +3,7 @@
 #include "base/text.h"
 #include "tasks/host_program/expression_cpp.h"
 #include "tasks/plan/device_facts.h"
-#include "tasks/plan/placeholders.h"
-#include "tasks/plan/resolve/plan_expressions.h"
+#include "tasks/plan/plan_constants.h"
 #include "tasks/plan/resolve/plan_tensor_map.h"
 
 #include <algorithm>
@@ -72,8 +71,16 @@ public:
     for (const ScratchBuffer& scratch : plan_.scratch) {
       add_buffer(scratch.name, scratch.dtype);
     }
-    collect_loop_names(plan_.prepare);
-    collect_loop_names(plan_.launches);
+    for (const auto* launches : {&plan_.prepare, &plan_.launches}) {
+      each_launch(*launches, [&](const Launch& launch) {
+        if (const auto* repeat = std::get_if<Repeat>(&launch.what)) {
+          loop_names_.insert(repeat->as);
+          for (const LetBinding& binding : repeat->let) {
+            loop_names_.insert(binding.name);
+          }
+        }
+      });
+    }
     names_ = {[this](const std::string& name) { return variable(name); },
               [this](const std::string& name) {
                 return Expression::parse("sizeof(" + name + ")").evaluate(sizes_);
@@ -108,26 +115,10 @@ private:
     return found == buffers_.end() ? std::nullopt : std::optional(found->second);
   }
 
-  void collect_loop_names(const std::vector<Launch>& launches) {
-    for (const Launch& launch : launches) {
-      if (const auto* repeat = std::get_if<Repeat>(&launch.what)) {
-        loop_names_.insert(repeat->as);
-        for (const LetBinding& binding : repeat->let) {
-          loop_names_.insert(binding.name);
-        }
-        collect_loop_names(repeat->body);
-      }
-    }
-  }
-
   std::string variable(const std::string& name) const {
-    static const std::map<std::string, double> constants{
-        {"e", std::numbers::e},
-        {"pi", std::numbers::pi},
-        {"inf", std::numeric_limits<double>::infinity()}};
-    const auto constant = constants.find(name);
+    const auto constant = float_constant(name);
     const bool is_own = is_defined(name) || loop_names_.contains(name);
-    return constant != constants.end() && !is_own ? real_literal(constant->second) : cpp_name(name);
+    return constant && !is_own ? real_literal(*constant) : cpp_name(name);
   }
 
   std::string integer(const PlanExpression& value) const {
@@ -170,11 +161,8 @@ private:
   }
 
   bool is_defined(const std::string& name) const {
-    const auto named = [&](const auto& entry) { return entry.name == name; };
-    return std::any_of(plan_.let.begin(), plan_.let.end(), named) ||
-           std::any_of(plan_.parameters.begin(), plan_.parameters.end(), named) ||
-           std::any_of(task_.axes.begin(), task_.axes.end(), named) ||
-           std::any_of(task_.scalars.begin(), task_.scalars.end(), named);
+    return find_named(plan_.let, name) || find_named(plan_.parameters, name) ||
+           find_named(task_.axes, name) || find_named(task_.scalars, name);
   }
 
   std::string bindings_text(const std::vector<LetBinding>& bindings, std::size_t indent) const {
@@ -202,8 +190,7 @@ private:
   std::string device_constant(const LetBinding& binding) const {
     const std::string text = replace_placeholders(
         binding.device_constant, [&](std::string_view name) -> std::optional<std::string> {
-          const bool known = std::any_of(plan_.parameters.begin(), plan_.parameters.end(),
-                                         [&](const auto& entry) { return entry.name == name; });
+          const bool known = find_named(plan_.parameters, name) != nullptr;
           return known ? std::optional(cpp_name(std::string(name))) : std::nullopt;
         });
     return "static_cast<plan::Number>(" + text + ")";
@@ -239,10 +226,8 @@ private:
   }
 
   std::string list(const std::vector<PlanExpression>& values) const {
-    std::vector<std::string> texts;
-    for (const PlanExpression& value : values) {
-      texts.push_back(integer(value));
-    }
+    auto texts =
+        each<std::string>(values, [&](const PlanExpression& value) { return integer(value); });
     return "{" + join(texts, ", ") + "}";
   }
 
@@ -289,9 +274,7 @@ private:
   }
 
   std::string map_argument(const TensorMapArgument& argument, const std::string& indent) const {
-    const auto map =
-        std::find_if(plan_.tensor_maps.begin(), plan_.tensor_maps.end(),
-                     [&](const TensorMap& candidate) { return candidate.name == argument.map; });
+    const TensorMap* map = find_named(plan_.tensor_maps, argument.map);
     return has_loop_values(*map) ? map_text(*map, indent + "                 ")
                                  : cpp_name(map->name) + "()";
   }
@@ -303,10 +286,8 @@ private:
       return name ? fmt::format("plan::Place{{&{}, {}}}", cpp_name(*name), offset)
                   : "plan::Place{}";
     }
-    std::vector<std::string> names;
-    for (const auto& name : reference.pick) {
-      names.push_back(name ? "&" + cpp_name(*name) : "nullptr");
-    }
+    auto names = each<std::string>(
+        reference.pick, [&](const auto& name) { return name ? "&" + cpp_name(*name) : "nullptr"; });
     return fmt::format("plan::pick({}, {{{}}}, {})", integer(reference.by), join(names, ", "),
                        offset);
   }

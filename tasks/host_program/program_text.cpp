@@ -151,10 +151,8 @@ std::string limits_text(const Tolerance& tolerance, const TensorSpec& tensor, co
 }
 
 std::string sizes_text(const Task& task, const Shape& shape) {
-  std::vector<std::string> values;
-  for (const Axis& axis : task.axes) {
-    values.push_back(std::to_string(shape.axes.at(axis.name)));
-  }
+  auto values = each<std::string>(
+      task.axes, [&](const Axis& axis) { return std::to_string(shape.axes.at(axis.name)); });
   for (const ScalarSpec& scalar : task.scalars) {
     const double value = shape.scalars.at(scalar.name);
     values.push_back(is_floating(scalar.dtype) ? real_literal(value)
@@ -181,9 +179,8 @@ const char* role_name(Role role) {
 }
 
 int index_of(const Task& task, const std::string& tensor) {
-  const auto found = std::find_if(task.tensors.begin(), task.tensors.end(),
-                                  [&](const TensorSpec& spec) { return spec.name == tensor; });
-  return found == task.tensors.end() ? -1 : static_cast<int>(found - task.tensors.begin());
+  const TensorSpec* found = task.find_tensor(tensor);
+  return found == nullptr ? -1 : static_cast<int>(found - task.tensors.data());
 }
 
 /// `other`: the view on the same tensors in which `reference` is an index.
@@ -224,7 +221,7 @@ std::string includes_text() {
 std::string support_text(const std::vector<std::string_view>& files) {
   std::string text;
   for (const EmbeddedFile& file : host_program_files::embedded_files()) {
-    if (std::find(files.begin(), files.end(), file.path) == files.end()) {
+    if (!contains(files, file.path)) {
       continue;
     }
     for (const std::string_view line : split_lines(file.text)) {

@@ -5,7 +5,6 @@
 #include "tasks/host_program/extension_data.h"
 #include "tasks/host_program/plan_cpp.h"
 #include "tasks/host_program/program_text.h"
-#include "tasks/host_program/python_text.h"
 
 #include <algorithm>
 
@@ -73,9 +72,8 @@ std::string run_text(const HostProgram& program, const ordered_json& definition)
   std::vector<std::string> parameters, names, tensors, integers, reals;
   const auto add = [&](const std::string& name) {
     const TensorSpec* tensor = task.find_tensor(name);
-    const auto scalar = std::find_if(task.scalars.begin(), task.scalars.end(),
-                                     [&](const ScalarSpec& one) { return one.name == name; });
-    if (tensor == nullptr && scalar == task.scalars.end()) {
+    const ScalarSpec* scalar = find_named(task.scalars, name);
+    if (tensor == nullptr && scalar == nullptr) {
       refuse(fmt::format("the task has nothing for the definition's '{}'", name));
     }
     parameters.push_back((tensor != nullptr            ? "torch::Tensor "

@@ -5,7 +5,6 @@
 #include "tasks/host_program/host_program.h"
 #include "tasks/host_program/plan_cpp.h"
 #include "tasks/host_program/program_text.h"
-#include "tasks/host_program/python_text.h"
 
 #include <fmt/format.h>
 

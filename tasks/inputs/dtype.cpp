@@ -1,5 +1,6 @@
 #include "tasks/inputs/dtype.h"
 
+#include "base/text.h"
 #include "tasks/inputs/wide_vectors.h"
 
 #include <algorithm>
@@ -87,23 +88,12 @@ std::string_view to_string(DType type) {
 }
 
 std::optional<DType> dtype_from_string(std::string_view text) {
-  for (const DTypeRow& known : kRows) {
-    if (known.name == text) {
-      return known.type;
-    }
-  }
-  return std::nullopt;
+  const DTypeRow* row = find_named(kRows, text);
+  return row == nullptr ? std::nullopt : std::optional(row->type);
 }
 
 const std::vector<DType>& all_dtypes() {
-  static const std::vector<DType> all = [] {
-    std::vector<DType> types;
-    types.reserve(kRows.size());
-    for (const DTypeRow& known : kRows) {
-      types.push_back(known.type);
-    }
-    return types;
-  }();
+  static const auto all = each<DType>(kRows, &DTypeRow::type);
   return all;
 }
 
@@ -146,23 +136,12 @@ std::string_view to_string(Precision precision) {
 }
 
 std::optional<Precision> precision_from_string(std::string_view text) {
-  for (const PrecisionRow& known : kPrecisions) {
-    if (known.name == text) {
-      return known.precision;
-    }
-  }
-  return std::nullopt;
+  const PrecisionRow* row = find_named(kPrecisions, text);
+  return row == nullptr ? std::nullopt : std::optional(row->precision);
 }
 
 const std::vector<Precision>& all_precisions() {
-  static const std::vector<Precision> all = [] {
-    std::vector<Precision> precisions;
-    precisions.reserve(kPrecisions.size());
-    for (const PrecisionRow& known : kPrecisions) {
-      precisions.push_back(known.precision);
-    }
-    return precisions;
-  }();
+  static const auto all = each<Precision>(kPrecisions, &PrecisionRow::precision);
   return all;
 }
 

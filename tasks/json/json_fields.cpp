@@ -1,9 +1,9 @@
 #include "tasks/json/json_fields.h"
 
 #include "base/error.h"
+#include "base/json_dump.h"
 #include "base/text.h"
-#include "base/text/json_levels.h"
-#include "tasks/json/json_number.h"
+#include "tasks/json/json_text.h"
 
 #include <algorithm>
 #include <array>
@@ -49,12 +49,11 @@ std::string text_of_json(const Json& json, const std::string& path) {
 
 std::uint64_t digits_of_json(const Json& json, const std::string& path) {
   const std::string text = json.is_string() ? json.get<std::string>() : "";
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) {
+  const auto number = whole_number<std::uint64_t>(text);
+  if (!number) {
     throw_bad_json(path, "a decimal number up to 2^64 - 1, as text");
   }
-  return number;
+  return *number;
 }
 
 double number_of_json(const Json& json, const std::string& path, bool any) {
@@ -76,7 +75,7 @@ bool may_be_any_number(std::string_view field) {
       "high", // of an interval without end
       "value",   "real",     "once",  "a",           "b",
       "alpha"}; // what a plan says
-  return std::find(kAny.begin(), kAny.end(), field) != kAny.end();
+  return contains(kAny, field);
 }
 
 void take_schema(Json& json, std::string_view schema, int version) {
@@ -130,7 +129,7 @@ const Json& FieldReader::find(const char* name) {
 
 void FieldReader::end() const {
   for (const auto& [key, value] : json_.items()) {
-    if (std::find(read_.begin(), read_.end(), key) == read_.end()) {
+    if (!contains(read_, key)) {
       throw_bad_json(path_ + "." + to_valid_utf8(key), "no such key");
     }
   }

@@ -188,8 +188,6 @@ void read_json(const nlohmann::json& json, const std::string& path, T& value) {
     value = digits_of_json(json, path);
   } else if constexpr (std::is_integral_v<T>) {
     read_integer(json, path, value);
-  } else if constexpr (std::is_same_v<T, double>) {
-    value = number_of_json(json, path, false);
   } else if constexpr (kIsOptional<T>) {
     value.reset();
     if (!json.is_null()) {

@@ -73,7 +73,7 @@ const std::vector<Operation>& operations() {
 /// The value of `key`, which must be one of `known`.
 std::string word(const TomlReader& table, const char* key, const std::vector<std::string>& known) {
   const std::string text = table.string(key);
-  if (std::find(known.begin(), known.end(), text) == known.end()) {
+  if (!contains(known, text)) {
     table.fail_unknown(key, key, text, known);
   }
   return text;
@@ -192,15 +192,7 @@ std::optional<std::int64_t> count_of(const Operand& operand, const Sizes& sizes)
 } // namespace
 
 std::string_view to_string(LibraryCompute compute) {
-  switch (compute) {
-  case LibraryCompute::F32:
-    return "f32";
-  case LibraryCompute::TF32:
-    return "tf32";
-  case LibraryCompute::I32:
-    return "i32";
-  }
-  return "?";
+  return name_by_number(compute, {"?", "f32", "tf32", "i32"});
 }
 
 std::vector<LibraryBaseline> parse_library_baselines(const TomlReader& root, const Task& task) {

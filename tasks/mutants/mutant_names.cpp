@@ -1,3 +1,4 @@
+#include "base/text.h"
 #include "tasks/mutants/mutants.h"
 
 #include <algorithm>
@@ -45,13 +46,8 @@ std::string_view to_string(MutantKind kind) {
 }
 
 const std::vector<MutantKind>& all_mutant_kinds() {
-  static const std::vector<MutantKind> kinds = [] {
-    std::vector<MutantKind> all;
-    for (const auto& [kind, name] : kNames) {
-      all.push_back(kind);
-    }
-    return all;
-  }();
+  static const auto kinds =
+      each<MutantKind>(kNames, &std::pair<MutantKind, std::string_view>::first);
   return kinds;
 }
 

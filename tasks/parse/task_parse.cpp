@@ -10,7 +10,6 @@
 #include "tasks/library/library_baseline.h"
 #include "tasks/parse/generator_parse.h"
 #include "tasks/parse/task_rules.h"
-#include "tasks/parse/tolerance_parse.h"
 #include "tasks/plan/resolve/plan_resolve.h"
 #include "tasks/reference/narrowing.h"
 #include "tasks/skeleton/skeleton.h"
@@ -33,10 +32,6 @@ constexpr std::int64_t kMaxTensorElements = std::int64_t{1} << 40;
 constexpr std::uint64_t kMaxFileBytes = 1U << 20U;
 constexpr std::array kSets{ShapeSet::Tiny, ShapeSet::Search, ShapeSet::Promotion,
                            ShapeSet::HeldOut};
-
-std::string quoted_names(const std::vector<std::string>& names) {
-  return join(names, ", ");
-}
 
 class TaskParser {
 public:
@@ -93,7 +88,7 @@ private:
       table.fail(name, fmt::format("'{}' is not a name", to_valid_utf8(name)),
                  "letters, digits and '_', not starting with a digit");
     }
-    if (std::find(reserved.begin(), reserved.end(), name) != reserved.end()) {
+    if (contains(reserved, name)) {
       table.fail(name, fmt::format("the name '{}' is reserved", name), "another name");
     }
     if (!names_.insert(name).second) {
@@ -287,7 +282,7 @@ private:
     for (const std::string& device : device_kinds()) {
       if (task_.shapes_of(set, device).empty()) {
         shapes.fail(set_name, fmt::format("no shape of '{}' is for device '{}'", set_name, device),
-                    "at least one for each of " + quoted_names(device_kinds()));
+                    "at least one for each of " + join(device_kinds(), ", "));
       }
     }
   }
@@ -308,10 +303,9 @@ private:
     if (table.has("devices")) {
       shape.devices = table.strings("devices");
       for (const std::string& device : shape.devices) {
-        if (std::find(device_kinds().begin(), device_kinds().end(), device) ==
-            device_kinds().end()) {
+        if (!contains(device_kinds(), device)) {
           table.fail("devices", fmt::format("unknown device '{}'", device),
-                     "some of " + quoted_names(device_kinds()));
+                     "some of " + join(device_kinds(), ", "));
         }
       }
     }

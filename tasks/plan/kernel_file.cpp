@@ -28,12 +28,11 @@ bool is_host_only(std::string_view header) {
                                                      "caffe2/", "nanobind/", "numpy/", "tensorrt/"};
   constexpr std::array<std::string_view, 2> kHeaders{"Python.h", "NvInfer.h"};
   const bool plain = std::all_of(header.begin(), header.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("_./+-").find(c) != std::string_view::npos;
+    return is_word_character(c) || std::string_view("./+-").find(c) != std::string_view::npos;
   });
   return plain && (std::any_of(kFolders.begin(), kFolders.end(),
                                [&](auto folder) { return header.starts_with(folder); }) ||
-                   std::find(kHeaders.begin(), kHeaders.end(), header) != kHeaders.end());
+                   contains(kHeaders, header));
 }
 
 // "ns::row<{B}>" -> "row". Empty if placeholders form the name itself.
@@ -43,17 +42,6 @@ std::string_view base_name(std::string_view kernel) {
     kernel.remove_prefix(colons + 2);
   }
   return kernel.find('{') == std::string_view::npos ? kernel : std::string_view();
-}
-
-void collect_kernels(const std::vector<Launch>& launches,
-                     std::vector<std::pair<std::string, SourcePosition>>& used) {
-  for (const Launch& launch : launches) {
-    if (const auto* kernel = std::get_if<KernelLaunch>(&launch.what)) {
-      used.emplace_back(base_name(kernel->kernel), launch.at);
-    } else if (const auto* repeat = std::get_if<Repeat>(&launch.what)) {
-      collect_kernels(repeat->body, used);
-    }
-  }
 }
 
 class KernelFileParser {
@@ -177,8 +165,13 @@ private:
 
   void check_kernels() {
     std::vector<std::pair<std::string, SourcePosition>> used;
-    collect_kernels(file_.plan.prepare, used);
-    collect_kernels(file_.plan.launches, used);
+    for (const auto* launches : {&file_.plan.prepare, &file_.plan.launches}) {
+      each_launch(*launches, [&](const Launch& launch) {
+        if (const auto* kernel = std::get_if<KernelLaunch>(&launch.what)) {
+          used.emplace_back(base_name(kernel->kernel), launch.at);
+        }
+      });
+    }
     std::vector<std::string> defined;
     for (std::size_t i = 0; i < std::min(scan_.kernels.size(), kMostSuggested); ++i) {
       defined.push_back(scan_.kernels[i].name);

@@ -153,4 +153,15 @@ struct Plan {
   PlanExpression fast_math; ///< expression over parameters; empty is false
 };
 
+/// Calls visit(launch) for each launch, in order, and for those that a repeat has within it.
+template <typename Visit>
+void each_launch(const std::vector<Launch>& launches, const Visit& visit) {
+  for (const Launch& launch : launches) {
+    visit(launch);
+    if (const auto* repeat = std::get_if<Repeat>(&launch.what)) {
+      each_launch(repeat->body, visit);
+    }
+  }
+}
+
 } // namespace winnow::tasks

@@ -1,7 +1,6 @@
 #include "tasks/plan/plan_constants.h"
 
 #include "base/text.h"
-#include "tasks/plan/placeholders.h"
 
 #include <algorithm>
 
@@ -34,15 +33,6 @@ void collect(const std::vector<LetBinding>& bindings, std::vector<const LetBindi
   for (const LetBinding& binding : bindings) {
     if (!binding.device_constant.empty()) {
       constants.push_back(&binding);
-    }
-  }
-}
-
-void collect(const std::vector<Launch>& launches, std::vector<const LetBinding*>& constants) {
-  for (const Launch& launch : launches) {
-    if (const auto* repeat = std::get_if<Repeat>(&launch.what)) {
-      collect(repeat->let, constants);
-      collect(repeat->body, constants);
     }
   }
 }
@@ -84,12 +74,17 @@ std::vector<std::string> device_constants(const KernelFile& file, const Paramete
                                           std::vector<Diagnostic>& errors) {
   std::vector<const LetBinding*> bindings;
   collect(file.plan.let, bindings);
-  collect(file.plan.prepare, bindings);
-  collect(file.plan.launches, bindings);
+  for (const auto* launches : {&file.plan.prepare, &file.plan.launches}) {
+    each_launch(*launches, [&](const Launch& launch) {
+      if (const auto* repeat = std::get_if<Repeat>(&launch.what)) {
+        collect(repeat->let, bindings);
+      }
+    });
+  }
   std::vector<std::string> constants;
   for (const LetBinding* binding : bindings) {
     std::string text = substituted(binding->device_constant, choice);
-    if (std::find(constants.begin(), constants.end(), text) == constants.end()) {
+    if (!contains(constants, text)) {
       constants.push_back(std::move(text));
     }
   }
@@ -99,6 +94,27 @@ std::vector<std::string> device_constants(const KernelFile& file, const Paramete
                       fmt::format("at most {}", kMaxConstants)});
   }
   return constants;
+}
+
+std::string
+replace_placeholders(std::string_view text,
+                     const std::function<std::optional<std::string>(std::string_view)>& replace) {
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t open = text.find('{');
+    result += text.substr(0, open);
+    if (open == std::string_view::npos) {
+      break;
+    }
+    text.remove_prefix(open);
+    const std::size_t close = text.find('}');
+    const bool innermost = close != std::string_view::npos && text.find('{', 1) > close;
+    const auto replacement =
+        innermost ? replace(trim(text.substr(1, close - 1))) : std::optional<std::string>();
+    result += replacement ? *replacement : "{";
+    text.remove_prefix(replacement ? close + 1 : 1);
+  }
+  return result;
 }
 
 } // namespace winnow::tasks

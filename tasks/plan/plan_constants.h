@@ -3,6 +3,7 @@
 #include "tasks/plan/kernel_file.h"
 #include "tasks/plan/plan.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,5 +24,11 @@ std::string substituted(std::string_view device_constant, const ParameterChoice&
 /// CompiledFacts::constants must have a value for each. Appends errors to `errors`.
 std::vector<std::string> device_constants(const KernelFile& file, const ParameterChoice& choice,
                                           std::vector<Diagnostic>& errors);
+
+/// Calls `replace` with the trimmed text of each {INSIDE} without inner braces, and substitutes the
+/// result. If the result is nullopt, the braces are C++ and stay.
+std::string
+replace_placeholders(std::string_view text,
+                     const std::function<std::optional<std::string>(std::string_view)>& replace);
 
 } // namespace winnow::tasks

@@ -1,10 +1,6 @@
 #include "tasks/plan/plan_parse.h"
 
 #include "base/text.h"
-#include "tasks/plan/plan_parse_launches.h"
-#include "tasks/plan/plan_parse_tensor_maps.h"
-
-#include <algorithm>
 
 #include <fmt/format.h>
 
@@ -75,7 +71,7 @@ private:
         continue;
       }
       const std::int64_t value = item.kind == Kind::Boolean ? (item.boolean ? 1 : 0) : item.integer;
-      if (std::find(result.values.begin(), result.values.end(), value) != result.values.end()) {
+      if (contains(result.values, value)) {
         reader_.fail(item.at, fmt::format("parameter '{}' lists {} twice", member.key, value),
                      "each value once");
         continue;
@@ -130,12 +126,9 @@ private:
 
   // Checks early that the expression uses only parameters.
   void over_parameters(const PlanExpression& value, const Plan& plan, const std::string& where) {
-    std::vector<std::string> known;
-    for (const Parameter& parameter : plan.parameters) {
-      known.push_back(parameter.name);
-    }
+    auto known = each<std::string>(plan.parameters, &Parameter::name);
     for (const std::string& name : value.expression.names()) {
-      if (std::find(known.begin(), known.end(), name) == known.end()) {
+      if (!contains(known, name)) {
         reader_.fail_inside(
             value.at, value.expression.column_of(name),
             fmt::format("unknown name '{}' in {}{}", name, where, suggestion(name, known)),

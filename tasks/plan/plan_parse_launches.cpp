@@ -1,7 +1,6 @@
-#include "tasks/plan/plan_parse_launches.h"
-
 #include "base/text.h"
 #include "tasks/plan/plan_constants.h"
+#include "tasks/plan/plan_parse.h"
 
 #include <optional>
 

@@ -1,6 +1,5 @@
-#include "tasks/plan/plan_parse_tensor_maps.h"
-
 #include "base/text.h"
+#include "tasks/plan/plan_parse.h"
 
 #include <utility>
 

@@ -2,7 +2,6 @@
 
 #include "base/text.h"
 
-#include <algorithm>
 #include <limits>
 
 #include <fmt/format.h>
@@ -14,10 +13,6 @@ using Kind = JsonValue::Kind;
 
 // Keys of the format that this version does not support.
 const std::vector<std::string> kNotYet{"programmatic"};
-
-bool contains(const std::vector<std::string>& list, const std::string& text) {
-  return std::find(list.begin(), list.end(), text) != list.end();
-}
 
 } // namespace
 

@@ -13,42 +13,7 @@ constexpr std::size_t kMaxEncodedBytes = 1U << 16U;
 constexpr int kMaxSizeBytes = 1 << 20;
 constexpr int kPointerBytes = 8;
 
-char letter(ParameterType::Kind kind) {
-  switch (kind) {
-  case ParameterType::Kind::Pointer:
-    return 'p';
-  case ParameterType::Kind::SignedInteger:
-    return 'i';
-  case ParameterType::Kind::UnsignedInteger:
-    return 'u';
-  case ParameterType::Kind::Float:
-    return 'f';
-  case ParameterType::Kind::Bool:
-    return 'b';
-  case ParameterType::Kind::Other:
-    return 'o';
-  }
-  return 'o';
-}
-
-std::optional<ParameterType::Kind> kind_of(char letter) {
-  switch (letter) {
-  case 'p':
-    return ParameterType::Kind::Pointer;
-  case 'i':
-    return ParameterType::Kind::SignedInteger;
-  case 'u':
-    return ParameterType::Kind::UnsignedInteger;
-  case 'f':
-    return ParameterType::Kind::Float;
-  case 'b':
-    return ParameterType::Kind::Bool;
-  case 'o':
-    return ParameterType::Kind::Other;
-  default:
-    return std::nullopt;
-  }
-}
+constexpr std::string_view kLetters = "piufbo"; // of ParameterType::Kind, in its order
 
 bool accept(std::string_view& text, char c) {
   if (!text.starts_with(c)) {
@@ -59,13 +24,13 @@ bool accept(std::string_view& text, char c) {
 }
 
 std::optional<ParameterType> decode_parameter(std::string_view item) {
-  const auto kind = item.empty() ? std::nullopt : kind_of(item.front());
-  if (!kind) {
+  const std::size_t kind = item.empty() ? std::string_view::npos : kLetters.find(item.front());
+  if (kind == std::string_view::npos) {
     return std::nullopt;
   }
   item.remove_prefix(1);
   ParameterType parameter;
-  parameter.kind = *kind;
+  parameter.kind = static_cast<ParameterType::Kind>(kind);
   const auto [stop, error] =
       std::from_chars(item.data(), item.data() + item.size(), parameter.size_bytes);
   if (error != std::errc() || parameter.size_bytes < 1 || parameter.size_bytes > kMaxSizeBytes) {
@@ -91,7 +56,8 @@ std::string encode_parameters(const std::vector<ParameterType>& parameters) {
   std::string text;
   for (const ParameterType& parameter : parameters) {
     const bool pointer = parameter.kind == ParameterType::Kind::Pointer;
-    text += fmt::format("{}{}{}{}{}:{}", text.empty() ? "" : " ", letter(parameter.kind),
+    text += fmt::format("{}{}{}{}{}:{}", text.empty() ? "" : " ",
+                        kLetters[static_cast<std::size_t>(parameter.kind)],
                         pointer ? parameter.pointee_size_bytes : parameter.size_bytes,
                         pointer && parameter.pointee_float ? "f" : "",
                         pointer && parameter.pointee_const ? "c" : "", parameter.name);

@@ -57,7 +57,7 @@ std::vector<NarrowMark> narrow_marks(std::string_view source, const std::string&
 std::vector<std::string> narrow_names(const std::vector<NarrowMark>& marks) {
   std::vector<std::string> names;
   for (const NarrowMark& mark : marks) {
-    if (std::find(names.begin(), names.end(), mark.name) == names.end()) {
+    if (!contains(names, mark.name)) {
       names.push_back(mark.name);
     }
   }

@@ -1,7 +1,7 @@
 #include "tasks/result/evaluation.h"
 
 #include "base/text.h"
-#include "tasks/json/json_number.h"
+#include "tasks/json/json_text.h"
 #include "tasks/result/evaluation_codec.h"
 
 #include <algorithm>
@@ -213,6 +213,18 @@ double geometric_mean(const std::vector<double>& values) {
     sum_of_logs += std::log(value);
   }
   return std::exp(sum_of_logs / static_cast<double>(values.size()));
+}
+
+void JsonForm<Evaluation>::append(std::string& out, const Evaluation& evaluation) {
+  append_fields(out, evaluation);
+}
+
+void JsonForm<Evaluation>::read(const nlohmann::json& json, const std::string& path,
+                                Evaluation& evaluation) {
+  read_fields(json, path, evaluation);
+  if (!evaluation.profile.empty() && !nlohmann::json::accept(evaluation.profile)) {
+    throw_bad_json(path + ".profile", "JSON");
+  }
 }
 
 } // namespace winnow::tasks

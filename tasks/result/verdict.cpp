@@ -1,5 +1,7 @@
 #include "tasks/result/verdict.h"
 
+#include "base/text.h"
+
 #include <algorithm>
 #include <array>
 
@@ -40,19 +42,6 @@ constexpr std::array kVerdicts{
                 "was refused before it was compiled, by the external check or the verifier"},
 };
 
-struct StageText {
-  Stage stage;
-  std::string_view name;
-};
-
-constexpr std::array kStages{
-    StageText{Stage::Parse, "parse"},         StageText{Stage::Compile, "compile"},
-    StageText{Stage::Tiny, "tiny"},           StageText{Stage::Check, "check"},
-    StageText{Stage::Search, "search"},       StageText{Stage::Time, "time"},
-    StageText{Stage::Promotion, "promotion"}, StageText{Stage::Done, "done"},
-    StageText{Stage::HeldOut, "held_out"},
-};
-
 const VerdictText* find(Verdict verdict) {
   const auto* found = std::find_if(kVerdicts.begin(), kVerdicts.end(),
                                    [&](const VerdictText& t) { return t.verdict == verdict; });
@@ -67,23 +56,12 @@ std::string_view to_string(Verdict verdict) {
 }
 
 std::optional<Verdict> verdict_from_string(std::string_view text) {
-  for (const VerdictText& known : kVerdicts) {
-    if (known.name == text) {
-      return known.verdict;
-    }
-  }
-  return std::nullopt;
+  const VerdictText* known = find_named(kVerdicts, text);
+  return known == nullptr ? std::nullopt : std::optional(known->verdict);
 }
 
 const std::vector<Verdict>& all_verdicts() {
-  static const std::vector<Verdict> all = [] {
-    std::vector<Verdict> verdicts;
-    verdicts.reserve(kVerdicts.size());
-    for (const VerdictText& known : kVerdicts) {
-      verdicts.push_back(known.verdict);
-    }
-    return verdicts;
-  }();
+  static const auto all = each<Verdict>(kVerdicts, &VerdictText::verdict);
   return all;
 }
 
@@ -93,12 +71,8 @@ std::string_view describe(Verdict verdict) {
 }
 
 std::string_view to_string(Stage stage) {
-  for (const StageText& known : kStages) {
-    if (known.stage == stage) {
-      return known.name;
-    }
-  }
-  return "unknown_stage";
+  return name_by_number(stage, {"unknown_stage", "parse", "compile", "tiny", "check", "search",
+                                "time", "promotion", "done", "held_out"});
 }
 
 } // namespace winnow::tasks

@@ -1,4 +1,4 @@
-#include "tasks/source/kernel_bodies.h"
+#include "tasks/source/kernel_file_scan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

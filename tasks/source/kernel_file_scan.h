@@ -40,4 +40,7 @@ struct KernelFileScan {
 
 KernelFileScan scan_kernel_file(std::string_view text);
 
+/// The kernel file with `statement` at the top of each kernel. Declarations stay as they are.
+std::string begin_kernels_with(std::string kernel_file, std::string_view statement);
+
 } // namespace winnow::tasks

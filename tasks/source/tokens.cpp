@@ -20,7 +20,7 @@ bool is_blank(char c) {
 
 bool is_raw_prefix(std::string_view word) {
   static constexpr std::array<std::string_view, 5> kRaw{"R", "LR", "uR", "UR", "u8R"};
-  return std::find(kRaw.begin(), kRaw.end(), word) != kRaw.end();
+  return contains(kRaw, word);
 }
 
 class Tokenizer {
@@ -136,8 +136,7 @@ private:
     static constexpr std::array<std::string_view, 4> kPrefix{"L", "u", "U", "u8"};
     if (peek() == '"' && is_raw_prefix(word)) {
       read_raw_string(begin);
-    } else if ((peek() == '"' || peek() == '\'') &&
-               std::find(kPrefix.begin(), kPrefix.end(), word) != kPrefix.end()) {
+    } else if ((peek() == '"' || peek() == '\'') && contains(kPrefix, word)) {
       read_quoted(begin);
     } else {
       add(Token::Kind::Identifier, begin, line_);

@@ -1,6 +1,7 @@
 #include "tasks/task/host_tensor.h"
 
 #include "base/parallel.h"
+#include "base/text.h"
 #include "tasks/inputs/input_generator.h"
 
 namespace winnow::tasks {
@@ -36,10 +37,8 @@ std::vector<std::int64_t> extents_of(const TensorSpec& tensor, const Task& task,
                                      const Shape& shape) {
   Scope scope;
   bind_shape(task, shape, scope);
-  std::vector<std::int64_t> extents;
-  for (const Expression& extent : tensor.shape) {
-    extents.push_back(extent.evaluate(scope));
-  }
+  auto extents = each<std::int64_t>(
+      tensor.shape, [&](const Expression& extent) { return extent.evaluate(scope); });
   return extents.empty() ? std::vector<std::int64_t>{1} : extents;
 }
 

@@ -11,29 +11,11 @@
 namespace winnow::tasks {
 
 std::string_view to_string(Role role) {
-  switch (role) {
-  case Role::Input:
-    return "input";
-  case Role::Output:
-    return "output";
-  case Role::InOut:
-    return "inout";
-  }
-  return "unknown_role";
+  return name_by_number(role, {"unknown_role", "input", "output", "inout"});
 }
 
 std::string_view to_string(ShapeSet set) {
-  switch (set) {
-  case ShapeSet::Tiny:
-    return "tiny";
-  case ShapeSet::Search:
-    return "search";
-  case ShapeSet::Promotion:
-    return "promotion";
-  case ShapeSet::HeldOut:
-    return "held_out";
-  }
-  return "unknown_set";
+  return name_by_number(set, {"unknown_set", "tiny", "search", "promotion", "held_out"});
 }
 
 bool is_hidden(ShapeSet set) {
@@ -81,8 +63,7 @@ std::vector<Shape> Task::shapes_of(ShapeSet set, std::string_view device) const 
   std::vector<Shape> chosen;
   for (const Shape& shape : shapes) {
     const auto& devices = shape.devices;
-    const bool meant =
-        devices.empty() || std::find(devices.begin(), devices.end(), device) != devices.end();
+    const bool meant = devices.empty() || contains(devices, device);
     if (shape.set == set && meant) {
       chosen.push_back(shape);
     }
@@ -91,12 +72,7 @@ std::vector<Shape> Task::shapes_of(ShapeSet set, std::string_view device) const 
 }
 
 const TensorSpec* Task::find_tensor(std::string_view tensor_name) const {
-  for (const TensorSpec& tensor : tensors) {
-    if (tensor.name == tensor_name) {
-      return &tensor;
-    }
-  }
-  return nullptr;
+  return find_named(tensors, tensor_name);
 }
 
 namespace {
@@ -196,7 +172,7 @@ Task reference_view(const Task& task) {
 }
 
 bool is_scaled(const std::vector<std::string>& flags) {
-  return std::find(flags.begin(), flags.end(), "scaled") != flags.end();
+  return contains(flags, "scaled");
 }
 
 bool has_doubts(const std::vector<std::string>& flags) {

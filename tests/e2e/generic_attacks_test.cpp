@@ -3,7 +3,7 @@
 #include "base/files.h"
 #include "base/sanitized.h"
 #include "tasks/catalogue.h"
-#include "tasks/source/kernel_bodies.h"
+#include "tasks/source/kernel_file_scan.h"
 #include "tasks/task/task.h"
 #include "tests/e2e/winnow_program.h"
 

@@ -8,7 +8,7 @@
 #include "harness/report/text_table.h"
 #include "tasks/plan/tuning/parameter_choices.h"
 #include "tasks/plan/tuning/tuned_file.h"
-#include "tasks/result/speedup_text.h"
+#include "tasks/result/speedup.h"
 
 #include <iostream>
 #include <set>

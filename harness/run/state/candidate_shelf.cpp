@@ -1,7 +1,7 @@
 #include "harness/run/state/candidate_shelf.h"
 
 #include "agents/reply/reply.h"
-#include "store/candidate_without_samples.h"
+#include "store/candidate_record.h"
 
 #include <algorithm>
 

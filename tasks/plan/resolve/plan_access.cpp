@@ -71,7 +71,7 @@ void BufferAccess::add(Phase phase, const LaunchStep& step, const std::vector<st
                        const KernelSignature* signature, const std::vector<Buffer>& buffers,
                        SourcePosition at) {
   for (std::size_t i = 0; i < step.arguments.size(); ++i) {
-    const Buffer* buffer = find_buffer(buffers, buffer_of(step.arguments[i]));
+    const Buffer* buffer = find_named(buffers, buffer_of(step.arguments[i]));
     if (buffer == nullptr) {
       continue;
     }

@@ -2,7 +2,6 @@
 
 #include "base/text.h"
 
-#include <algorithm>
 #include <limits>
 
 #include <fmt/format.h>
@@ -54,26 +53,19 @@ std::string with_name(const ParameterType& parameter) {
 }
 
 SourcePosition position(const Argument& argument) {
-  if (const auto* null = std::get_if<NullArgument>(&argument)) {
-    return null->at;
-  }
-  if (const auto* integer = std::get_if<IntegerArgument>(&argument)) {
-    return integer->value.at;
-  }
-  if (const auto* real = std::get_if<FloatArgument>(&argument)) {
-    return real->value.at;
-  }
-  if (const auto* map = std::get_if<TensorMapArgument>(&argument)) {
-    return map->at;
-  }
-  return std::get<BufferReference>(argument).at;
+  const auto at = [](const auto& of) {
+    if constexpr (requires { of.at; }) {
+      return of.at;
+    } else {
+      return of.value.at;
+    }
+  };
+  return std::visit(at, argument);
 }
 
 std::string buffer_text(const BufferReference& reference) {
-  std::vector<std::string> names;
-  for (const auto& name : reference.pick) {
-    names.push_back(name.value_or("null"));
-  }
+  auto names =
+      each<std::string>(reference.pick, [&](const auto& name) { return name.value_or("null"); });
   const bool pick = !reference.by.expression.empty();
   return (pick ? "pick " : "") + join(names, "|");
 }
@@ -151,14 +143,11 @@ private:
 
   // For instance "the parameters are (const float* x, int n), the args (x, eps)".
   std::string lists() const {
-    std::vector<std::string> parameters;
-    for (const ParameterType& parameter : signature_->parameters) {
-      parameters.push_back(with_name(parameter));
-    }
-    std::vector<std::string> arguments;
-    for (const Argument& argument : launch_.arguments) {
-      arguments.push_back(argument_text(argument));
-    }
+    auto parameters =
+        each<std::string>(signature_->parameters,
+                          [&](const ParameterType& parameter) { return with_name(parameter); });
+    auto arguments = each<std::string>(
+        launch_.arguments, [&](const Argument& argument) { return argument_text(argument); });
     return fmt::format("the parameters are ({}), the args ({})", join(parameters, ", "),
                        join(arguments, ", "));
   }
@@ -176,7 +165,7 @@ private:
     return std::holds_alternative<NullArgument>(argument) ||
            std::holds_alternative<BufferReference>(argument) ||
            (integer != nullptr &&
-            find_buffer(buffers_, integer->value.expression.text()) != nullptr);
+            find_named(buffers_, integer->value.expression.text()) != nullptr);
   }
 
   void check_count() const {
@@ -227,7 +216,7 @@ private:
       return real(context_.real(real_argument->value, scope_, argument_name()));
     }
     const PlanExpression& value = std::get<IntegerArgument>(argument).value;
-    if (const Buffer* buffer = find_buffer(buffers_, value.expression.text())) {
+    if (const Buffer* buffer = find_named(buffers_, value.expression.text())) {
       return pointer({buffer, 0}, value.at);
     }
     const Value* named = scope_.find(value.expression.text());
@@ -248,7 +237,7 @@ private:
     result.kind = ResolvedArgument::Kind::TensorMap;
     result.tensor_map = tensor_maps_.find(argument.map, argument.at, scope_);
     result.size_bytes = kTensorMapBytes;
-    if (find_buffer(buffers_, result.tensor_map->buffer)->kind != Buffer::Kind::Input) {
+    if (find_named(buffers_, result.tensor_map->buffer)->kind != Buffer::Kind::Input) {
       result_.written.push_back(result.tensor_map->buffer); // maps do not tell reads from writes
     }
     return result;

@@ -1,5 +1,7 @@
 #include "tasks/plan/resolve/plan_buffers.h"
 
+#include "base/text.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -113,15 +115,6 @@ bool overlap(const Range& a, const Range& b) {
 
 } // namespace
 
-const Buffer* find_buffer(const std::vector<Buffer>& buffers, std::string_view name) {
-  for (const Buffer& buffer : buffers) {
-    if (buffer.name == name) {
-      return &buffer;
-    }
-  }
-  return nullptr;
-}
-
 BufferPlace resolve_buffer(const PlanContext& context, const BufferReference& reference,
                            const Scope& scope, const std::vector<Buffer>& buffers) {
   std::size_t index = 0;
@@ -137,7 +130,7 @@ BufferPlace resolve_buffer(const PlanContext& context, const BufferReference& re
   if (!name) {
     return place;
   }
-  place.buffer = find_buffer(buffers, *name);
+  place.buffer = find_named(buffers, *name);
   if (!reference.offset.expression.empty()) {
     place.offset = context.integer_in(
         reference.offset, scope, "at", 0, place.buffer->count - 1,

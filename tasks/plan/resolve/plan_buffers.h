@@ -16,8 +16,6 @@ struct BufferPlace {
   std::int64_t offset = 0; ///< elements, below the buffer's count
 };
 
-const Buffer* find_buffer(const std::vector<Buffer>& buffers, std::string_view name);
-
 BufferPlace resolve_buffer(const PlanContext& context, const BufferReference& reference,
                            const Scope& scope, const std::vector<Buffer>& buffers);
 

@@ -1,5 +1,5 @@
-#include "tasks/plan/resolve/plan_expressions.h"
 
+#include "base/text.h"
 #include "tasks/plan/resolve/plan_tensor_map.h"
 
 #include <algorithm>
@@ -85,8 +85,7 @@ std::vector<const LetBinding*> in_order_of_use(const std::vector<LetBinding>& bi
                                                  ? binding.value.expression.names()
                                                  : std::vector<std::string>{};
       const bool ready = std::none_of(names.begin(), names.end(), [&](const std::string& name) {
-        return !done.contains(name) && std::any_of(bindings.begin(), bindings.end(),
-                                                   [&](const auto& b) { return b.name == name; });
+        return !done.contains(name) && find_named(bindings, name) != nullptr;
       });
       if (!done.contains(binding.name) && ready) {
         done.insert(binding.name);

@@ -1,7 +1,7 @@
 #include "tasks/plan/resolve/plan_launch.h"
 
 #include "base/text.h"
-#include "tasks/plan/placeholders.h"
+#include "tasks/plan/plan_constants.h"
 #include "tasks/plan/resolve/occupancy.h"
 #include "tasks/plan/resolve/plan_buffers.h"
 
@@ -20,7 +20,7 @@ using Extents = std::array<std::int64_t, 3>;
 
 std::string dtype_name(const PlanContext& context, std::string_view tensor, SourcePosition at,
                        const std::vector<Buffer>& buffers) {
-  if (const Buffer* buffer = find_buffer(buffers, tensor)) {
+  if (const Buffer* buffer = find_named(buffers, tensor)) {
     return std::string(device_type_name(buffer->dtype));
   }
   std::vector<std::string> known;

@@ -1,8 +1,7 @@
-#include "tasks/plan/resolve/plan_names.h"
-
 #include "base/text.h"
 #include "base/text/positioned_json.h"
-#include "tasks/plan/placeholders.h"
+#include "tasks/plan/plan_constants.h"
+#include "tasks/plan/resolve/plan_context.h"
 
 #include <algorithm>
 #include <set>
@@ -51,10 +50,8 @@ private:
   // A name of the plan may hide a device fact, so that a new fact does not break old files.
   void no_clash(const std::string& name, SourcePosition at, std::string_view kind) const {
     const Task& task = context_.task();
-    const bool axis = std::any_of(task.axes.begin(), task.axes.end(),
-                                  [&](const Axis& a) { return a.name == name; });
-    const bool scalar = std::any_of(task.scalars.begin(), task.scalars.end(),
-                                    [&](const ScalarSpec& s) { return s.name == name; });
+    const bool axis = find_named(task.axes, name) != nullptr;
+    const bool scalar = find_named(task.scalars, name) != nullptr;
     if (axis || scalar || task.find_tensor(name) != nullptr) {
       context_.fail(at,
                     fmt::format("{} '{}' has the name of {} of the task", kind, name,
@@ -81,7 +78,7 @@ private:
     replace_placeholders(
         binding.device_constant, [&](std::string_view name) -> std::optional<std::string> {
           const bool parameter = context_.choice().count(std::string(name)) != 0;
-          if (!parameter && std::find(known_.begin(), known_.end(), name) != known_.end()) {
+          if (!parameter && contains(known_, name)) {
             context_.fail(binding.value.at,
                           fmt::format("'{{{}}}' in the device constant of '{}' is not a parameter",
                                       name, binding.name),
@@ -103,9 +100,7 @@ private:
 
   void one_dtype(const TensorMap& map) const {
     const auto dtype = [&](const std::optional<std::string>& name) {
-      return std::find_if(all_.begin(), all_.end(),
-                          [&](const Buffer& buffer) { return buffer.name == name; })
-          ->dtype;
+      return find_named(all_, name.value_or(""))->dtype;
     };
     const auto& pick = map.buffer.pick;
     const auto other = std::find_if(pick.begin(), pick.end(), [&](const auto& name) {
@@ -139,13 +134,13 @@ private:
 
   void expression(const PlanExpression& value, bool real = false) const {
     for (const std::string& name : value.expression.names()) {
-      const bool constant = real && (name == "e" || name == "pi" || name == "inf");
-      if (constant || std::find(known_.begin(), known_.end(), name) != known_.end()) {
+      const bool constant = real && float_constant(name);
+      if (constant || contains(known_, name)) {
         continue;
       }
       const SourcePosition at =
           position_in_string(context_.file().text, value.at, value.expression.column_of(name));
-      if (std::find(buffers_.begin(), buffers_.end(), name) != buffers_.end()) {
+      if (contains(buffers_, name)) {
         context_.fail(
             at,
             fmt::format("'{}' in expression '{}' is a buffer, not a number", name, text_of(value)),
@@ -163,7 +158,7 @@ private:
   void buffer(const BufferReference& reference) {
     for (const auto& name : reference.pick) {
       mentioned_.insert(name.value_or(""));
-      if (name && std::find(buffers_.begin(), buffers_.end(), *name) == buffers_.end()) {
+      if (name && !contains(buffers_, *name)) {
         context_.fail(reference.at,
                       fmt::format("unknown buffer '{}'{}", *name, suggestion(*name, buffers_)),
                       "a tensor of the task or a scratch buffer");
@@ -176,11 +171,11 @@ private:
   void argument(const Argument& argument) {
     if (const auto* integer = std::get_if<IntegerArgument>(&argument)) {
       const std::string& text = integer->value.expression.text();
-      if (std::find(buffers_.begin(), buffers_.end(), text) != buffers_.end()) {
+      if (contains(buffers_, text)) {
         mentioned_.insert(text);
         return;
       }
-      if (is_identifier(text) && std::find(known_.begin(), known_.end(), text) == known_.end()) {
+      if (is_identifier(text) && !contains(known_, text)) {
         context_.fail(
             integer->value.at,
             fmt::format("unknown name '{}' in args{}", text, suggestion(text, all_names())),

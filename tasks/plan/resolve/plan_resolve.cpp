@@ -1,11 +1,11 @@
 #include "tasks/plan/resolve/plan_resolve.h"
 
+#include "base/text.h"
 #include "tasks/plan/resolve/plan_access.h"
 #include "tasks/plan/resolve/plan_arguments.h"
 #include "tasks/plan/resolve/plan_buffers.h"
 #include "tasks/plan/resolve/plan_context.h"
 #include "tasks/plan/resolve/plan_launch.h"
-#include "tasks/plan/resolve/plan_names.h"
 
 #include <algorithm>
 #include <set>
@@ -14,18 +14,6 @@
 
 namespace winnow::tasks {
 namespace {
-
-Buffer::Kind buffer_kind(Role role) {
-  switch (role) {
-  case Role::Input:
-    return Buffer::Kind::Input;
-  case Role::Output:
-    return Buffer::Kind::Output;
-  case Role::InOut:
-    return Buffer::Kind::InOut;
-  }
-  return Buffer::Kind::Input;
-}
 
 bool has_kernels(const std::vector<Launch>& launches) {
   return std::any_of(launches.begin(), launches.end(), [](const Launch& launch) {
@@ -149,13 +137,13 @@ private:
       add_kernel(*kernel, name, launch.at, scope);
     } else if (const auto* fill = std::get_if<Fill>(&launch.what)) {
       if (auto step = resolve_fill(context_, *fill, scope, plan_.buffers)) {
-        access_.write(phase_, *find_buffer(plan_.buffers, step->buffer), fill->buffer.at);
+        access_.write(phase_, *find_named(plan_.buffers, step->buffer), fill->buffer.at);
         steps().emplace_back(std::move(*step));
       }
     } else if (const auto* copy = std::get_if<Copy>(&launch.what)) {
       if (auto step = resolve_copy(context_, *copy, scope, plan_.buffers)) {
-        access_.read(phase_, *find_buffer(plan_.buffers, step->from), copy->from.at);
-        access_.write(phase_, *find_buffer(plan_.buffers, step->to), copy->to.at);
+        access_.read(phase_, *find_named(plan_.buffers, step->from), copy->from.at);
+        access_.write(phase_, *find_named(plan_.buffers, step->to), copy->to.at);
         steps().emplace_back(std::move(*step));
       }
     }
@@ -289,7 +277,7 @@ ResolvedPlan tensors_only(const Task& task, const Shape& shape) {
   for (const TensorSpec& tensor : task.tensors) {
     Buffer buffer;
     buffer.name = tensor.name;
-    buffer.kind = buffer_kind(tensor.role);
+    buffer.kind = static_cast<Buffer::Kind>(tensor.role);
     buffer.dtype = tensor.dtype;
     buffer.generator = generator_at(tensor, shape);
     buffer.is_static = tensor.is_static;

@@ -1,5 +1,6 @@
 #include "tasks/plan/resolve/plan_tensor_map.h"
 
+#include "base/text.h"
 #include "tasks/plan/resolve/plan_buffers.h"
 
 #include <algorithm>
@@ -230,8 +231,7 @@ std::shared_ptr<const ResolvedTensorMap> TensorMaps::find(const std::string& nam
         at, fmt::format("tensor map '{}': this device has no tensor memory accelerator", name));
   }
   const auto& maps = context_.file().plan.tensor_maps;
-  const auto map = std::find_if(maps.begin(), maps.end(),
-                                [&](const TensorMap& candidate) { return candidate.name == name; });
+  const TensorMap* map = find_named(maps, name);
   const auto resolve = [&] {
     return std::make_shared<const ResolvedTensorMap>(
         TensorMapResolver(context_, *map, used_in, buffers_).resolve());

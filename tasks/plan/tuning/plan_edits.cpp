@@ -121,10 +121,7 @@ void PlanEdits::replace_where(
   if (where == nullptr) {
     return;
   }
-  std::vector<Span> items;
-  for (const JsonValue& item : where->items) {
-    items.push_back(span_of(item));
-  }
+  auto items = each<Span>(where->items, [&](const JsonValue& item) { return span_of(item); });
   std::vector<bool> removed(items.size(), false);
   for (const auto& [index, conditions] : replaced) {
     removed[index] = conditions.empty();

@@ -1,7 +1,7 @@
 #include "tasks/plan/tuning/tuned_file.h"
 
 #include "base/text.h"
-#include "tasks/plan/placeholders.h"
+#include "tasks/plan/plan_constants.h"
 #include "tasks/plan/resolve/plan_resolve.h"
 #include "tasks/plan/tuning/parameter_choices.h"
 #include "tasks/plan/tuning/plan_edits.h"
@@ -169,10 +169,7 @@ struct Dispatch {
 };
 
 Dispatch find_dispatch(const Task& task, const std::vector<ShapeWinner>& winners) {
-  std::vector<std::string> sizes;
-  for (const Axis& axis : task.axes) {
-    sizes.push_back(axis.name);
-  }
+  auto sizes = each<std::string>(task.axes, &Axis::name);
   if (sizes.size() > 1) {
     sizes.push_back(join(sizes, " * "));
   }
@@ -206,7 +203,7 @@ std::string with_numbers(const std::string& condition, const std::vector<std::st
   std::string text;
   std::size_t done = 0;
   for (const Token& token : tokenize(condition)) {
-    if (std::find(names.begin(), names.end(), token.text) != names.end()) {
+    if (contains(names, token.text)) {
       const std::int64_t value = choice.at(std::string(token.text));
       text += condition.substr(done, token.begin - done) +
               (value < 0 ? fmt::format("({})", value) : std::to_string(value));
@@ -224,9 +221,7 @@ replaced_where(const Plan& plan, const std::vector<std::string>& names,
   for (std::size_t i = 0; i < plan.where.size(); ++i) {
     const Expression& condition = plan.where[i].expression;
     const std::vector<std::string> used = condition.names();
-    const auto is_bound = [&](const std::string& name) {
-      return std::find(names.begin(), names.end(), name) != names.end();
-    };
+    const auto is_bound = [&](const std::string& name) { return contains(names, name); };
     if (std::none_of(used.begin(), used.end(), is_bound)) {
       continue;
     }
@@ -291,12 +286,11 @@ std::string dispatched(const KernelFile& file, const Task& task,
   }
   const Dispatch dispatch = find_dispatch(task, winners);
   PlanEdits edits(file);
-  std::vector<std::pair<std::string, std::string>> bindings;
-  for (const std::string& name : names) {
-    bindings.emplace_back(name, binding_text(dispatch, name));
-  }
+  auto bindings = each<std::pair<std::string, std::string>>(names, [&](const std::string& name) {
+    return std::pair(name, binding_text(dispatch, name));
+  });
   for (const auto& [name, value] : winners.front().choice) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
+    if (!contains(names, name)) {
       edits.move_to_front(name, value);
     }
   }
