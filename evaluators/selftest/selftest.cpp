@@ -1,7 +1,6 @@
 #include "evaluators/selftest/selftest.h"
 
 #include "base/error.h"
-#include "base/inner_file.h"
 #include "base/text.h"
 #include "evaluators/evaluation/compile_ahead.h"
 #include "evaluators/evaluation/evaluation_request.h"
@@ -11,6 +10,7 @@
 #include "tasks/doubts.h"
 #include "tasks/plan/tuning/parameter_choices.h"
 #include "tasks/task/baseline.h"
+#include "tasks/task/task_file.h"
 
 #include <algorithm>
 #include <deque>
@@ -66,7 +66,7 @@ void require_judged(const KernelResult& result) {
 
 tasks::KernelFile load_kernel_file(const tasks::Task& task, const fs::path& path) {
   tasks::KernelFileResult parsed = tasks::parse_kernel_file(
-      read_inner_file(task.folder, path, tasks::kMaxKernelFileBytes), path.string());
+      tasks::read_task_file(task.folder, path, tasks::kMaxKernelFileBytes), path.string());
   if (!parsed.kernel_file) {
     throw UsageError(to_string(parsed.errors.front()), "correct this file of the task");
   }

@@ -1,11 +1,11 @@
 // Reads and writes a task's golden.json.
 #include "base/error.h"
 #include "base/files.h"
-#include "base/inner_file.h"
 #include "base/text/shell_word.h"
 #include "harness/selftest/reference_samples.h"
 #include "tasks/catalogue.h"
 #include "tasks/json/json_text.h"
+#include "tasks/task/task_file.h"
 
 #include <algorithm>
 #include <stdexcept>
@@ -113,7 +113,7 @@ std::optional<ReferenceSamples> read_golden(const tasks::Task& task) {
   if (!std::filesystem::exists(path)) {
     return std::nullopt;
   }
-  return parse_golden(task, read_inner_file(task.folder, path, kMaxFileBytes), path.string());
+  return parse_golden(task, tasks::read_task_file(task.folder, path, kMaxFileBytes), path.string());
 }
 
 ReferenceSamples parse_golden(const tasks::Task& task, const std::string& text,

@@ -1,8 +1,8 @@
 // Links in a task folder that somebody else has made.
 #include "base/error.h"
 #include "base/files.h"
-#include "base/inner_file.h"
 #include "tasks/parse/task_parse.h"
+#include "tasks/task/task_file.h"
 
 #include <filesystem>
 #include <string>
@@ -55,10 +55,20 @@ TEST_F(TaskLinks, NoFileOfATaskLeadsOutOfItsFolder) {
 
 TEST_F(TaskLinks, NoFolderOfATaskLeadsOutOfIt) {
   fs::create_directory_symlink(folder_.path() / "mine", task_ / "wrong");
-  EXPECT_THROW(read_inner_file(task_, task_ / "wrong/axpy-secret", 1000), UsageError);
+  EXPECT_THROW(read_task_file(task_, task_ / "wrong/axpy-secret", 1000), UsageError);
   fs::remove(task_ / "wrong");
   fs::create_directory_symlink(".", task_ / "wrong");
-  EXPECT_NE(read_inner_file(task_, task_ / "wrong/task.toml", 1U << 20U), "");
+  EXPECT_NE(read_task_file(task_, task_ / "wrong/task.toml", 1U << 20U), "");
+}
+
+TEST_F(TaskLinks, MayLeadToTheCatalogueWhoseTasksShareKernels) {
+  for (const auto& file :
+       fs::directory_iterator(fs::path(WINNOW_CATALOGUE) / "blas/gemm_tf32/honest")) {
+    const fs::path task = file.path().parent_path().parent_path();
+    EXPECT_NE(read_task_file(task, file.path(), 1U << 20U), "");
+  }
+  EXPECT_EQ(error_with_link("reference.cu", fs::path(WINNOW_CATALOGUE) / "blas/axpy/reference.cu"),
+            "no error");
 }
 
 TEST_F(TaskLinks, MayStayInTheFolderOrLeadToIt) {

@@ -2,7 +2,6 @@
 
 #include "base/digest.h"
 #include "base/error.h"
-#include "base/inner_file.h"
 #include "base/text.h"
 #include "base/text/diagnostic.h"
 #include "tasks/expression/toml_expression.h"
@@ -16,6 +15,7 @@
 #include "tasks/task/baseline.h"
 #include "tasks/task/csr_pattern.h"
 #include "tasks/task/task.h"
+#include "tasks/task/task_file.h"
 
 #include <algorithm>
 #include <array>
@@ -398,7 +398,7 @@ std::string read_part(const std::filesystem::path& folder, const char* name) {
                                  "reference.cu, baseline.cu and reference.py",
                                  (folder / name).string()));
   }
-  return read_inner_file(folder, folder / name, kMaxFileBytes);
+  return read_task_file(folder, folder / name, kMaxFileBytes);
 }
 
 /// What speedups are against is one thing for all devices: the task's baselines, or PyTorch eager.

@@ -1,7 +1,7 @@
-#include "base/inner_file.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/export/exported_candidate.h"
 #include "tasks/host_program/solution_file.h"
+#include "tasks/task/task_file.h"
 
 #include <filesystem>
 #include <iostream>
@@ -25,7 +25,7 @@ ExitCode export_solution(const SolutionOptions& options) {
   const tasks::SolutionTexts texts{
       candidate.name, "winnow/" + candidate.author,
       std::filesystem::exists(definition)
-          ? read_inner_file(candidate.task.folder, definition, kMostBytes)
+          ? tasks::read_task_file(candidate.task.folder, definition, kMostBytes)
           : ""};
   const bool is_sol = options.benchmark == "sol";
   write_new(options.target, tasks::solution_file(candidate.program(), texts,
