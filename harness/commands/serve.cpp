@@ -14,7 +14,7 @@
 #include "harness/serve/board_pages.h"
 #include "harness/serve/http/http_server.h"
 #include "harness/serve/judge_routes.h"
-#include "harness/serve/reward_config.h"
+#include "harness/serve/reward.h"
 #include "harness/serve/served_tasks.h"
 #include "harness/serve/server_application.h"
 #include "profiling/roofline/ceilings.h"
