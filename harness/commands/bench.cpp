@@ -5,7 +5,6 @@
 #include "harness/commands/commands.h"
 #include "harness/commands/run_options.h"
 #include "harness/run/session.h"
-#include "harness/suite/compiled_suite.h"
 #include "harness/suite/suite_plan.h"
 #include "harness/suite/suite_scores.h"
 #include "search/search.h"
