@@ -2,7 +2,6 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "harness/batch/deferring_endpoint.h"
 #include "harness/batch/reply_import.h"
 #include "harness/batch/request_file.h"
 #include "harness/commands/commands.h"
