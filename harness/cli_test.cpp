@@ -56,8 +56,27 @@ TEST(Cli, EveryCommandHasHelpWithExitCodes) {
        {"doctor", "tasks", "eval", "run", "resume", "leaderboard", "export"}) {
     const Output help = run({command, "--help"});
     EXPECT_EQ(help.code, 0) << command;
-    EXPECT_THAT(help.out, HasSubstr("Exit codes")) << command;
+    const std::size_t codes = help.out.find("Exit codes");
+    EXPECT_NE(codes, std::string::npos) << command;
+    EXPECT_EQ(help.out.find("Exit codes", codes + 1), std::string::npos) << command;
   }
+}
+
+TEST(Cli, HelpShowsDefaults) {
+  const Output help = run({"worker", "--help"});
+  EXPECT_THAT(help.out, HasSubstr("--timeout TEXT=60s"));
+  EXPECT_THAT(help.out, HasSubstr("--wait TEXT=5m"));
+}
+
+TEST(Cli, ADurationThatIsNoneIsNamed) {
+  const Output output = run({"eval", "axpy", "no.cu", "--timeout", "soon"});
+  EXPECT_EQ(output.code, 2);
+  EXPECT_THAT(output.err, HasSubstr("--timeout soon: expected seconds, or a duration"));
+}
+
+TEST(Cli, AnOptionThatMayBeRepeatedTakesOneValueEachTime) {
+  const Output output = run({"lab", "replay", "--strategy", "archive", "no.db"});
+  EXPECT_THAT(output.err, HasSubstr("no.db"));
 }
 
 TEST(Cli, HelpIsAWordToo) {

@@ -5,7 +5,6 @@
 #include "base/json_dump.h"
 #include "base/text.h"
 #include "base/text/json_levels.h"
-#include "harness/import/safetensors.h"
 #include "tasks/parse/task_parse.h"
 #include "tasks/task/task.h"
 
@@ -29,15 +28,10 @@ bool is_plain_name(const std::string& name) {
 
 /// FlashInfer-Trace has two trees, definitions/ and workloads/; SOL-ExecBench a folder for each.
 void find_workloads(DefinitionFile& file) {
-  fs::path beside = file.file.parent_path() / "workload.jsonl";
+  const fs::path beside = file.file.parent_path() / "workload.jsonl";
   fs::path other_tree;
-  file.root = file.file.parent_path();
-  fs::path so_far;
   for (const fs::path& part : file.file) {
-    const bool is_tree = part == "definitions";
-    file.root = is_tree ? so_far : file.root;
-    other_tree /= is_tree ? fs::path("workloads") : part;
-    so_far /= part;
+    other_tree /= part == "definitions" ? fs::path("workloads") : part;
   }
   other_tree.replace_extension(".jsonl");
   if (fs::is_regular_file(beside)) {
@@ -76,36 +70,14 @@ std::optional<DefinitionFile> definition_file(const fs::path& path, const fs::pa
   return file;
 }
 
-std::string check_inputs(const DefinitionFile& file, const json& inputs, int& missing) {
-  for (const auto& [name, input] : inputs.items()) {
-    if (input.value("type", "") != "safetensors") {
-      continue;
-    }
-    const fs::path path = file.root / input.value("path", "");
-    if (!fs::is_regular_file(path)) {
-      ++missing;
-      continue;
-    }
-    const std::string mistake = safetensors_mistake(path, input.value("tensor_key", name));
-    if (!mistake.empty()) {
-      return fmt::format("{} {}", path.string(), mistake);
-    }
-  }
-  return "";
-}
-
-/// The text of one workload; empty, with a note, if it cannot be used.
-std::string workload(const DefinitionFile& file, std::string_view line, int& missing,
-                     std::string& wrong) {
+/// The text of one workload; empty: the line is none.
+std::string workload(std::string_view line) {
   const json row = has_too_many_levels(line) ? json() : json::parse(line, nullptr, false);
   const json fields = row.is_object() ? row.value("workload", row) : json();
   if (!fields.is_object() || !fields.contains("axes") || !fields["axes"].is_object()) {
-    wrong = "is no workload in JSON";
     return "";
   }
-  const json inputs = fields.value("inputs", json::object());
-  wrong = check_inputs(file, inputs, missing);
-  return wrong.empty() ? json_line({{"axes", fields["axes"]}, {"inputs", inputs}}) : "";
+  return json_line({{"axes", fields["axes"]}, {"inputs", fields.value("inputs", json::object())}});
 }
 
 json description_of(const Describe& describe, const std::string& definition,
@@ -123,7 +95,7 @@ bool was_made(const DefinitionFile& file, const std::string& definition) {
 }
 
 void write_task(const Describe& describe, const DefinitionFile& file, const std::string& definition,
-                const ImportOptions& options, ImportedDefinition& result) {
+                const ImportOptions& options, Imported& result) {
   const json fields = json::parse(definition);
   const auto reference = fields.find("reference");
   if (reference == fields.end() || !reference->is_string()) {
@@ -139,7 +111,7 @@ void write_task(const Describe& describe, const DefinitionFile& file, const std:
   write_file_atomic(file.folder / "reference.py", source);
   write_file_atomic(file.folder / kDefinition, definition);
   write_file_atomic(file.folder / "task.toml", toml);
-  result.imported.flags = module_flags(description);
+  result.flags = module_flags(description);
 }
 
 } // namespace
@@ -151,26 +123,19 @@ std::vector<std::string> read_workloads(const DefinitionFile& file,
     notes.emplace_back("it has no workloads, so Winnow chooses sizes");
     return found;
   }
-  int number = 0, missing = 0;
+  int number = 0;
   const std::string text = read_file(file.workloads, kMostDefinitionBytes);
   for (const std::string_view line : split_lines(text)) {
     ++number;
     if (trim(line).empty()) {
       continue;
     }
-    std::string wrong;
-    std::string one = workload(file, line, missing, wrong);
-    if (wrong.empty()) {
+    if (std::string one = workload(line); !one.empty()) {
       found.push_back(std::move(one));
     } else {
-      notes.push_back(fmt::format("line {} of {} is left out: {}", number,
-                                  file.workloads.filename().string(), wrong));
+      notes.push_back(fmt::format("line {} of {} is left out: is no workload in JSON", number,
+                                  file.workloads.filename().string()));
     }
-  }
-  if (missing > 0) {
-    notes.push_back(fmt::format("{} safetensors files are missing; Winnow makes inputs of its own, "
-                                "so a workload gives sizes and numbers only",
-                                missing));
   }
   return found;
 }
@@ -204,24 +169,24 @@ std::vector<DefinitionFile> definition_files(const fs::path& path, const fs::pat
   return files;
 }
 
-ImportedDefinition import_definition(const Describe& describe, const DefinitionFile& file,
-                                     const ImportOptions& options) {
-  ImportedDefinition result;
-  result.imported.folder = file.folder;
-  result.imported.refused = file.wrong;
+Imported import_definition(const Describe& describe, const DefinitionFile& file,
+                           const ImportOptions& options) {
+  Imported result;
+  result.folder = file.folder;
+  result.refused = file.wrong;
   if (!file.wrong.empty()) {
     return result;
   }
   try {
     const std::string definition = read_file(file.file, kMostDefinitionBytes);
     if (was_made(file, definition)) {
-      result.imported.flags = tasks::load_task(file.folder).source.flags;
-      result.imported.was_there = true;
+      result.flags = tasks::load_task(file.folder).source.flags;
+      result.was_there = true;
     } else {
       write_task(describe, file, definition, options, result);
     }
   } catch (const std::exception& error) {
-    result.imported.refused = error.what();
+    result.refused = error.what();
   }
   return result;
 }

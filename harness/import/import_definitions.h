@@ -13,7 +13,6 @@ struct DefinitionFile {
   std::filesystem::path file;
   std::filesystem::path workloads; ///< JSON lines; empty: there are none
   std::filesystem::path folder;    ///< of the task
-  std::filesystem::path root;      ///< of the data set: paths of safetensors files begin here
   std::string wrong;               ///< why the file is no definition; empty: it may be one
 };
 
@@ -22,18 +21,13 @@ struct DefinitionFile {
 std::vector<DefinitionFile> definition_files(const std::filesystem::path& path,
                                              const std::filesystem::path& to);
 
-/// What became of one definition.
-struct ImportedDefinition {
-  Imported imported;
-  std::vector<std::string> notes; ///< about workloads
-};
 /// Asks PyTorch for the description of the definition and writes its task: task.toml, reference.py
 /// with the definition's reference, and definition.json. Never throws because of the definition.
-ImportedDefinition import_definition(const Describe& describe, const DefinitionFile& file,
-                                     const ImportOptions& options);
+Imported import_definition(const Describe& describe, const DefinitionFile& file,
+                           const ImportOptions& options);
 
 /// The workloads of a file, each as JSON text with `axes` and `inputs`. Lines that are no workload
-/// and workloads with a broken safetensors file are left out; `notes` says which.
+/// are left out; `notes` says which.
 std::vector<std::string> read_workloads(const DefinitionFile& file,
                                         std::vector<std::string>& notes);
 
