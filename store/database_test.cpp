@@ -3,7 +3,7 @@
 #include "base/secrets.h"
 #include "store/board/query_json.h"
 #include "store/database.h"
-#include "tasks/json/json_number.h"
+#include "tasks/json/json_text.h"
 #include "tasks/result/verdict.h"
 
 #include <cmath>

@@ -3,7 +3,7 @@
 #include "base/files.h"
 #include "base/inner_file.h"
 #include "base/text/shell_word.h"
-#include "harness/selftest/reference_samples.h"
+#include "harness/selftest/reference_agreement.h"
 #include "tasks/catalogue.h"
 #include "tasks/json/json_text.h"
 
