@@ -1,4 +1,4 @@
-#include "harness/serve/http/body_reader.h"
+#include "harness/serve/http/request_head.h"
 
 #include <algorithm>
 #include <cstddef>

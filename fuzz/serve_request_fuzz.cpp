@@ -1,9 +1,8 @@
 #include "base/error.h"
 #include "base/text.h"
-#include "harness/serve/client_json.h"
+#include "harness/serve/client_request.h"
 #include "harness/serve/judge_request.h"
-#include "harness/serve/reward_config.h"
-#include "harness/serve/target.h"
+#include "harness/serve/reward.h"
 
 #include <cmath>
 #include <cstddef>

@@ -7,7 +7,6 @@
 #include "harness/exit/interrupt.h"
 #include "harness/log.h"
 #include "harness/machine/machine.h"
-#include "harness/machine/not_permitted.h"
 #include "harness/report/terminal.h"
 #include "harness/report/text_table.h"
 #include "harness/report/visible_output.h"
@@ -240,56 +239,20 @@ void describe(CLI::App& app, std::string& log_level, Action& chosen) {
   app.set_version_flag("--version", "winnow " + winnow_version());
   app.add_option("--log-level", log_level,
                  "trace, debug, info, warn, error or off; the log is on stderr")
-      ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}))
-      ->capture_default_str();
+      ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}));
   app.require_subcommand(1);
   app.fallthrough(); // allows global options after the subcommand: `winnow run --log-level debug`
   app.footer("Results are on stdout, the log on stderr.\n" + exit_code_table());
-  add_doctor(app, chosen);
-  add_tasks(app, chosen);
-  add_eval(app, chosen);
-  add_profile(app, chosen);
-  add_race(app, chosen);
-  add_tune(app, chosen);
-  add_baseline(app, chosen);
-  add_run(app, chosen);
-  add_bench(app, chosen);
-  add_lab(app, chosen);
-  add_resume(app, chosen);
-  add_leaderboard(app, chosen);
-  add_show(app, chosen);
-  add_diff(app, chosen);
-  add_roles(app, chosen);
-  add_reverify(app, chosen);
-  add_export(app, chosen);
-  add_batch(app, chosen);
-  add_models(app, chosen);
-  add_serve(app, chosen);
-  add_worker(app, chosen);
-  add_broker(app, chosen);
+  for (AddCommand* const add : kCommands) {
+    add(app, chosen);
+  }
   add_completion_scripts(app, chosen);
   add_words_for_options(app);
   add_reference(app, chosen);
-}
-
-CLI::Validator number_check(bool (*is_good)(double), const char* what) {
-  return {[is_good, what](std::string& text) {
-            double value = 0;
-            const bool good = CLI::detail::lexical_cast(text, value) && is_good(value);
-            return good ? std::string() : fmt::format("expected a number {}, not {}", what, text);
-          },
-          ""};
+  finish_options(app);
 }
 
 } // namespace
-
-CLI::Validator at_least_zero() {
-  return number_check([](double value) { return value >= 0; }, "of at least 0");
-}
-
-CLI::Validator above_zero() {
-  return number_check([](double value) { return value > 0; }, "above 0");
-}
 
 int run_cli(const std::vector<std::string>& arguments) {
   std::signal(SIGXFSZ,
@@ -316,6 +279,8 @@ int run_cli(const std::vector<std::string>& arguments) {
       return code;
     }
     return usage_error(app, error);
+  } catch (const UsageError& error) {
+    return report(error, ExitCode::Usage);
   }
   set_table_columns(output_columns().value_or(0));
   start_log(log_level);

@@ -66,6 +66,23 @@ TEST(Cli, EveryCommandHasHelpWithExitCodes) {
   }
 }
 
+TEST(Cli, HelpShowsDefaults) {
+  const Output help = run({"worker", "--help"});
+  EXPECT_THAT(help.out, HasSubstr("--timeout TEXT=60s"));
+  EXPECT_THAT(help.out, HasSubstr("--wait TEXT=5m"));
+}
+
+TEST(Cli, ADurationThatIsNoneIsNamed) {
+  const Output output = run({"eval", "axpy", "no.cu", "--timeout", "soon"});
+  EXPECT_EQ(output.code, 2);
+  EXPECT_THAT(output.err, HasSubstr("--timeout soon: expected seconds, or a duration"));
+}
+
+TEST(Cli, AnOptionThatMayBeRepeatedTakesOneValueEachTime) {
+  const Output output = run({"lab", "replay", "--strategy", "archive", "no.db"});
+  EXPECT_THAT(output.err, HasSubstr("no.db"));
+}
+
 TEST(Cli, HelpIsAWordToo) {
   EXPECT_EQ(run({"help"}).out, run({"--help"}).out);
   EXPECT_EQ(run({"help", "tasks", "selftest"}).out, run({"tasks", "selftest", "--help"}).out);

@@ -7,7 +7,6 @@
 #include <iostream>
 #include <memory>
 #include <mutex>
-#include <string>
 
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>

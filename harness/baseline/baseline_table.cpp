@@ -6,7 +6,6 @@
 #include "evaluators/evaluation/compile_ahead.h"
 #include "evaluators/evaluation/evaluator.h"
 #include "evaluators/evaluation/profile.h"
-#include "evaluators/host/device_host.h"
 #include "evaluators/host/devices.h"
 #include "harness/baseline/torch_process.h"
 #include "harness/config/duration.h"
@@ -18,7 +17,6 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "evaluators/device/device_report.h"
+#include "evaluators/evaluation/evaluation_options.h"
+#include "evaluators/host/device_host.h"
 #include "store/baselines.h"
 #include "tasks/result/evaluation.h"
 #include "tasks/task/task.h"

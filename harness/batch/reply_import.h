@@ -1,17 +1,27 @@
 #pragma once
 
+#include "agents/model/endpoint_config.h"
+#include "agents/money/price.h"
 #include "agents/wire/wire_format.h"
-#include "harness/batch/reply_prices.h"
 #include "store/run_store.h"
 
 #include <cstddef>
+#include <functional>
 #include <istream>
 #include <map>
+#include <optional>
 #include <ostream>
 #include <set>
 #include <string>
 
 namespace winnow::harness {
+
+/// The price of a model's replies; nullopt: unknown.
+using ReplyPrices = std::function<std::optional<agents::Price>(const std::string& model)>;
+
+/// The endpoint's prices times `factor` (batch APIs cost half), for requests in `format`.
+ReplyPrices reply_prices(const agents::EndpointConfig& endpoint, const agents::WireFormat& format,
+                         double factor);
 
 /// Stores replies from lines of JSON as the answers to a run's open calls. Each reply is durable
 /// before the next line is read. If a call has several replies, the first one counts. A line that

@@ -1,6 +1,5 @@
 #include "base/error.h"
 #include "base/files.h"
-#include "harness/batch/line_reader.h"
 #include "harness/batch/reply_import.h"
 #include "harness/batch/reply_line.h"
 #include "harness/batch/request_file.h"

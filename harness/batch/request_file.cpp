@@ -38,4 +38,20 @@ std::string request_file(const agents::WireFormat& format,
   return lines;
 }
 
+void DeferringEndpoint::start(agents::ModelRequest request,
+                              std::function<void(agents::ModelReply)> done) {
+  {
+    const std::lock_guard lock(mutex_);
+    requests_.push_back(std::move(request));
+  }
+  agents::ModelReply reply;
+  reply.status = agents::ModelReply::Status::Deferred;
+  done(std::move(reply));
+}
+
+std::vector<agents::ModelRequest> DeferringEndpoint::requests() const {
+  const std::lock_guard lock(mutex_);
+  return requests_;
+}
+
 } // namespace winnow::harness

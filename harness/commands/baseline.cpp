@@ -6,21 +6,17 @@
 #include "harness/baseline/torch_process.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
-#include "harness/config/duration.h"
 #include "harness/machine/machine.h"
 #include "harness/named/named_task.h"
 #include "harness/report/terminal.h"
 #include "store/run_store.h"
 #include "tasks/task/task.h"
 
-#include <filesystem>
 #include <iostream>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 namespace winnow::harness {
@@ -30,13 +26,12 @@ struct BaselineCommand {
   std::string task;
   std::string store;
   std::string python = evaluators::default_python();
-  std::string timeout = "5m";
-  std::string time_budget;
+  std::chrono::milliseconds timeout = std::chrono::minutes(5);
   evaluators::EvaluationOptions options;
   bool json = false;
   bool eager = false;
   std::vector<std::string> tasks; ///< of the table; empty: all
-  std::string task_limit = "60s";
+  std::chrono::milliseconds task_limit = std::chrono::seconds(60);
 };
 
 ExitCode torch(const BaselineCommand& command) {
@@ -52,10 +47,7 @@ ExitCode torch(const BaselineCommand& command) {
   TorchBaselineOptions options;
   options.evaluation = command.options;
   options.python = evaluators::find_python(command.python);
-  options.timeout = duration_option("--timeout", command.timeout);
-  if (!command.time_budget.empty()) {
-    options.evaluation.time_budget = duration_option("--time-budget", command.time_budget);
-  }
+  options.timeout = command.timeout;
   options.compile = !command.eager;
   options.progress = [](const tasks::Shape& shape) {
     std::cerr << shape.id << " (" << to_string(shape) << ")\n";
@@ -79,11 +71,8 @@ ExitCode table(const BaselineCommand& command) {
     store.emplace(require_store(command.store), store::RunStore::Mode::ReadOnly);
   }
   evaluators::EvaluationOptions options = command.options;
-  options.run_timeout = duration_option("--timeout", command.timeout);
-  if (!command.time_budget.empty()) {
-    options.time_budget = duration_option("--time-budget", command.time_budget);
-  }
-  BaselineTable baselines(options, duration_option("--task-limit", command.task_limit));
+  options.run_timeout = command.timeout;
+  BaselineTable baselines(options, command.task_limit);
   std::cerr << "device: " << baselines.device().name << '\n';
   baselines.compile_ahead({chosen.begin() + 1, chosen.end()});
   bool all_are_timed = true;
@@ -99,77 +88,63 @@ ExitCode table(const BaselineCommand& command) {
   return all_are_timed ? ExitCode::Done : ExitCode::NotCorrect;
 }
 
-void add_table_options(CLI::App& parent, BaselineCommand& command) {
-  parent.add_option("TASK", command.tasks,
-                    "name, category/name or folder of each task; default: the whole catalogue");
-  parent
-      .add_option("--device", command.options.device,
-                  "best, " + tasks::device_words() + ", or one device such as cuda:0")
-      ->capture_default_str();
-  add_isolation_option(parent, command.options.require_isolation);
-  parent.add_option("--store", command.store,
-                    "SQLite file with the results of `winnow baseline torch` (default: the table "
-                    "has no times of PyTorch)");
-  parent
-      .add_option("--timeout", command.timeout,
-                  "wall-clock limit of one run: a kernel on all shapes of a set")
-      ->capture_default_str();
-  parent
-      .add_option("--task-limit", command.task_limit,
-                  "wall-clock limit for one task; the rows of a task that takes longer have the "
-                  "times so far and a note")
-      ->capture_default_str();
-  parent.add_option("--time-budget", command.time_budget,
-                    "sampling time per shape; default 150ms on the cpu, 20ms on a GPU");
+/// The end of both helps of --time-budget.
+constexpr const char* kBudgets = "default 150ms on the cpu, 20ms on a GPU";
+
+void add_table(CLI::App& baseline, Action& chosen) {
+  const auto [sub, command] = add_command(
+      baseline, chosen, "table",
+      "Time the baseline.cu of each task, and print a Markdown table with the share of the speed "
+      "of "
+      "light and the times of libraries and PyTorch (exit code 10: a baseline.cu has no time or is "
+      "not correct)",
+      table);
+  sub.add_option("TASK", command.tasks,
+                 "name, category/name or folder of each task; default: the whole catalogue");
+  sub.add_option("--device", command.options.device, one_device());
+  add_isolation_option(sub, command.options.require_isolation);
+  sub.add_option("--store", command.store,
+                 "SQLite file with the results of `winnow baseline torch` (default: the table has "
+                 "no times of PyTorch)");
+  add_duration(sub, "--timeout", command.timeout,
+               "wall-clock limit of one run: a kernel on all shapes of a set");
+  add_duration(sub, "--task-limit", command.task_limit,
+               "wall-clock limit for one task; the rows of a task that takes longer have the "
+               "times so far and a note");
+  add_duration(sub, "--time-budget", command.options.time_budget,
+               std::string("sampling time per shape; ") + kBudgets);
 }
 
-void add_torch(CLI::App& parent, BaselineCommand& command) {
-  parent.add_option("TASK", command.task, "name, category/name or folder of the task")->required();
-  parent
-      .add_option("--device", command.options.device,
-                  "best, " + tasks::device_words() + ", or one device such as cuda:0")
-      ->capture_default_str();
-  parent.add_option(
-      "--store", command.store,
-      "SQLite file for the results; Winnow creates a missing file (default: $WINNOW_STORE, "
-      "else the newest *.db in runs/ and ~/.local/share/winnow/, else "
-      "~/.local/share/winnow/baselines.db)");
-  add_isolation_option(parent, command.options.require_isolation);
-  parent.add_option("--python", command.python, "Python that has PyTorch: a name or a path")
-      ->capture_default_str();
-  parent
-      .add_option("--timeout", command.timeout,
-                  "wall-clock limit for one shape in one mode: load, compile, run and time")
-      ->capture_default_str();
-  parent.add_option(
-      "--time-budget", command.time_budget,
-      "sampling time per shape and mode (eager, compiled); a slow model gets up to four "
-      "times as long for its first 20 samples; default 150ms on the cpu, 20ms on a GPU");
-  parent.add_flag("--eager", command.eager,
-                  "do not run torch.compile, which takes seconds a shape");
-  parent.add_flag("--json", command.json, "one JSON document, schema winnow.baselines, version 1");
+void add_torch(CLI::App& baseline, Action& chosen) {
+  const auto [sub, command] = add_command(
+      baseline, chosen, "torch",
+      "Time the task's reference.py with PyTorch, eager and with torch.compile, and compare its "
+      "answers with reference.cu (exit code 10: the answers differ)",
+      torch);
+  sub.add_option("TASK", command.task, kTaskHelp)->required();
+  sub.add_option("--device", command.options.device, one_device());
+  sub.add_option("--store", command.store, kStoreToAddHelp);
+  add_isolation_option(sub, command.options.require_isolation);
+  sub.add_option("--python", command.python, "Python that has PyTorch: a name or a path");
+  add_duration(sub, "--timeout", command.timeout,
+               "wall-clock limit for one shape in one mode: load, compile, run and time");
+  add_duration(sub, "--time-budget", command.options.time_budget,
+               std::string("sampling time per shape and mode (eager, compiled); a slow model gets "
+                           "up to four times as long for its first 20 samples; ") +
+                   kBudgets);
+  sub.add_flag("--eager", command.eager, "do not run torch.compile, which takes seconds a shape");
+  sub.add_flag("--json", command.json, "one JSON document, schema winnow.baselines, version 1");
 }
 
 } // namespace
 
 void add_baseline(CLI::App& app, Action& chosen) {
-  auto command = std::make_shared<BaselineCommand>();
   CLI::App* sub =
       app.add_subcommand("baseline", "Time a task in a framework, or its baseline.cu on several "
                                      "GPUs, and store the times");
   sub->require_subcommand(1);
-  CLI::App* torch_sub = sub->add_subcommand(
-      "torch", "Time the task's reference.py with PyTorch, eager and with torch.compile, and "
-               "compare its answers with reference.cu (exit code 10: the answers differ)");
-  add_torch(*torch_sub, *command);
-  CLI::App* table_sub = sub->add_subcommand(
-      "table",
-      "Time the baseline.cu of each task, and print a Markdown table with the share of the "
-      "speed of light and the times of libraries and PyTorch (exit code 10: a baseline.cu "
-      "has no time or is not correct)");
-  add_table_options(*table_sub, *command);
-  table_sub->callback([command, &chosen] { chosen = [command] { return table(*command); }; });
-  torch_sub->callback([command, &chosen] { chosen = [command] { return torch(*command); }; });
+  add_torch(*sub, chosen);
+  add_table(*sub, chosen);
   add_baseline_gpus(*sub, chosen);
 }
 

@@ -15,7 +15,6 @@
 #include <memory>
 #include <optional>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -112,26 +111,22 @@ ExitCode compare_gpus(GpusCommand command) {
 } // namespace
 
 void add_baseline_gpus(CLI::App& baseline_command, Action& chosen) {
-  auto command = std::make_shared<GpusCommand>();
-  command->judging.evaluation.device = kAllGpus;
-  CLI::App* sub = baseline_command.add_subcommand(
-      "gpus", "Judge the task's baseline.cu on several GPUs of one model, store the evaluations, "
-              "and say by how much the GPUs differ. Leaderboards then say it, too");
-  sub->add_option("TASK", command->task, "name, category/name or folder of the task")->required();
-  add_judging_options(*sub, command->judging,
+  const auto [sub, command] = add_command(
+      baseline_command, chosen, "gpus",
+      "Judge the task's baseline.cu on several GPUs of one model, store the evaluations, "
+      "and say by how much the GPUs differ. Leaderboards then say it, too",
+      compare_gpus);
+  command.judging.evaluation.device = kAllGpus;
+  sub.add_option("TASK", command.task, kTaskHelp)->required();
+  add_judging_options(sub, command.judging,
                       "GPUs of one model, such as cuda:0,cuda:1; all: every GPU of the model of "
                       "the first GPU");
-  sub->remove_option(sub->get_option("--seed")); // what is stored needs new inputs
-  sub->add_option("--repeats", command->repeats, "least number of evaluations on each GPU")
-      ->check(CLI::Range(1, 100))
-      ->capture_default_str();
-  sub->add_option("--store", command->store,
-                  "SQLite file for the results; Winnow creates a missing file (default: "
-                  "$WINNOW_STORE, else the newest *.db in runs/ and ~/.local/share/winnow/, else "
-                  "~/.local/share/winnow/baselines.db)");
-  sub->add_flag("--json", command->json,
-                "one JSON document, schema winnow.gpu_comparison, version 1");
-  sub->callback([command, &chosen] { chosen = [command] { return compare_gpus(*command); }; });
+  sub.remove_option(sub.get_option("--seed")); // what is stored needs new inputs
+  sub.add_option("--repeats", command.repeats, "least number of evaluations on each GPU")
+      ->check(CLI::Range(1, 100));
+  sub.add_option("--store", command.store, kStoreToAddHelp);
+  sub.add_flag("--json", command.json,
+               "one JSON document, schema winnow.gpu_comparison, version 1");
 }
 
 } // namespace winnow::harness

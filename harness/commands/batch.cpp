@@ -2,7 +2,6 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "harness/batch/deferring_endpoint.h"
 #include "harness/batch/reply_import.h"
 #include "harness/batch/request_file.h"
 #include "harness/commands/commands.h"
@@ -13,10 +12,8 @@
 
 #include <fstream>
 #include <iostream>
-#include <memory>
 #include <set>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace winnow::harness {
@@ -209,53 +206,49 @@ ExitCode import_replies(const BatchImportCommand& command) {
 }
 
 void add_export_of_requests(CLI::App& batch, Action& chosen) {
-  auto command = std::make_shared<BatchExportCommand>();
-  CLI::App* sub = batch.add_subcommand(
-      "export",
-      "Judge the kernels that have no verdict, then write all requests that have no reply");
-  sub->add_option("CONFIG", command->fresh.config, "TOML file of a new run");
+  const auto [sub, command] = add_command(
+      batch, chosen, "export",
+      "Judge the kernels that have no verdict, then write all requests that have no reply",
+      export_requests);
+  sub.add_option("CONFIG", command.fresh.config, "TOML file of a new run");
   CLI::Option* run =
-      sub->add_option("--run", command->run, "continue this run instead: its name or number");
-  sub->add_option("--store", command->fresh.store,
-                  "SQLite file with the results (default with CONFIG: run.store; with "
-                  "--run: $WINNOW_STORE, else the newest *.db in runs/ and "
-                  "~/.local/share/winnow/)");
-  sub->add_option("-o,--output", command->output.file,
-                  "file for the requests: one line of JSON for each request")
+      sub.add_option("--run", command.run, "continue this run instead: its name or number");
+  sub.add_option("--store", command.fresh.store,
+                 "SQLite file with the results (default with CONFIG: run.store; with "
+                 "--run: $WINNOW_STORE, else the newest *.db in runs/ and "
+                 "~/.local/share/winnow/)");
+  sub.add_option("-o,--output", command.output.file,
+                 "file for the requests: one line of JSON for each request")
       ->required();
-  sub->add_option("--format", command->output.format, kFormatHelp);
-  add_new_run_options(*sub, command->fresh);
-  add_trust_options(*sub, command->trust);
+  sub.add_option("--format", command.output.format, kFormatHelp);
+  add_new_run_options(sub, command.fresh);
+  add_trust_options(sub, command.trust);
   for (const char* of_new_run :
        {"CONFIG", "--name", "--task", "--device", "--require-isolation", "--precheck-cmd"}) {
-    run->excludes(sub->get_option(of_new_run));
+    run->excludes(sub.get_option(of_new_run));
   }
-  sub->callback([command, &chosen] { chosen = [command] { return export_requests(*command); }; });
 }
 
 void add_import(CLI::App& batch, Action& chosen) {
-  auto command = std::make_shared<BatchImportCommand>();
-  CLI::App* sub = batch.add_subcommand(
-      "import",
-      "Read replies from files and judge their kernels; with -o, write the next requests");
-  sub->add_option("FILE", command->files,
-                  "a provider's batch output, lines of {\"custom_id\", \"reply\"}, or recorded "
-                  "calls; - is stdin; may be repeated; if a line names no model, the reply "
-                  "counts for the model of --model, else for an unknown model")
+  const auto [sub, command] = add_command(
+      batch, chosen, "import",
+      "Read replies from files and judge their kernels; with -o, write the next requests",
+      import_replies);
+  sub.add_option("FILE", command.files,
+                 "a provider's batch output, lines of {\"custom_id\", \"reply\"}, or recorded "
+                 "calls; - is stdin; may be repeated; if a line names no model, the reply "
+                 "counts for the model of --model, else for an unknown model")
       ->required();
-  sub->add_option("--run", command->run, "name or number of the run")->required();
-  sub->add_option("--store", command->store, kStoreHelp);
-  sub->add_option("-o,--output", command->output.file,
-                  "file for the next requests; the file is empty if there are none");
-  sub->add_option("--format", command->output.format, kFormatHelp);
-  sub->add_option(
-         "--price-factor", command->price_factor,
-         "factor on the endpoint's price for each reply; 0.5 for batch APIs that bill half")
-      ->check(at_least_zero())
-      ->capture_default_str();
-  add_run_options(*sub, command->shared);
-  add_trust_options(*sub, command->trust);
-  sub->callback([command, &chosen] { chosen = [command] { return import_replies(*command); }; });
+  sub.add_option("--run", command.run, "name or number of the run")->required();
+  sub.add_option("--store", command.store, kStoreHelp);
+  sub.add_option("-o,--output", command.output.file,
+                 "file for the next requests; the file is empty if there are none");
+  sub.add_option("--format", command.output.format, kFormatHelp);
+  sub.add_option("--price-factor", command.price_factor,
+                 "factor on the endpoint's price for each reply; 0.5 for batch APIs that bill half")
+      ->check(at_least_zero());
+  add_run_options(sub, command.shared);
+  add_trust_options(sub, command.trust);
 }
 
 } // namespace

@@ -5,7 +5,6 @@
 #include "harness/commands/commands.h"
 #include "harness/commands/run_options.h"
 #include "harness/run/session.h"
-#include "harness/suite/compiled_suite.h"
 #include "harness/suite/suite_plan.h"
 #include "harness/suite/suite_scores.h"
 #include "search/search.h"
@@ -14,11 +13,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
-#include <memory>
 #include <optional>
 #include <system_error>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -198,44 +195,41 @@ ExitCode bench(const BenchCommand& command) {
 } // namespace
 
 void add_bench(CLI::App& app, Action& chosen) {
-  auto command = std::make_shared<BenchCommand>();
-  command->options.config = "bench";
-  CLI::App* sub = app.add_subcommand(
-      "bench", "Ask models for a kernel of each task of a suite, and compare the models and the "
-               "strategies: compiled, correct, fast_p, pass@k, speedup, cost (docs/bench.md)");
-  sub->add_option("SUITE", command->suite,
-                  "folder with tasks, such as `winnow tasks import` writes; a category of the "
-                  "catalogue; smoke, llm, science, hpc or all; or a TOML file with a list `tasks`")
+  const auto [sub, command] =
+      add_command(app, chosen, "bench",
+                  "Ask models for a kernel of each task of a suite, and compare the models and the "
+                  "strategies: compiled, correct, fast_p, pass@k, speedup, cost (docs/bench.md)",
+                  bench);
+  command.options.config = "bench";
+  sub.add_option("SUITE", command.suite,
+                 "folder with tasks, such as `winnow tasks import` writes; a category of the "
+                 "catalogue; smoke, llm, science, hpc or all; or a TOML file with a list `tasks`")
       ->required();
-  sub->add_option("--config", command->options.config,
-                  "TOML file, or the name of a config that comes with Winnow")
-      ->capture_default_str();
-  sub->add_option("--store", command->options.store, "SQLite file for the results [run.store]");
-  sub->add_option("--calls", command->calls,
-                  "model calls for each task (default: run.proposals of the config)");
-  sub->add_flag("--compiled", command->compiled,
-                "first time the tasks' PyTorch modules with torch.compile, for scores against it");
-  sub->add_flag("--resume", command->resume,
-                "go on with the runs of this suite, these models, strategies and settings that the "
-                "store has; only those that it lacks are new");
-  sub->add_flag("--problems", command->problems, "a line for each problem, too");
-  sub->add_flag("--json", command->json, "one JSON document, schema winnow.suite, version 1");
-  add_new_run_options(*sub, command->options);
-  sub->remove_option(sub->get_option("--task"));
-  sub->remove_option(sub->get_option("--model"));
-  sub->add_option("--model", command->models,
-                  std::string(kModelHelp) +
-                      "; may be repeated: each model gets a run of its own, and "
-                      "the table compares them")
-      ->type_name("PROVIDER/MODEL")
-      ->allow_extra_args(false);
-  sub->add_option("--strategy", command->strategies,
-                  join(search::strategy_names(), ", ") +
-                      "; may be repeated: each model gets a run of its own with each strategy "
-                      "[run.strategy]")
-      ->type_name("STRATEGY")
-      ->allow_extra_args(false);
-  sub->callback([command, &chosen] { chosen = [command] { return bench(*command); }; });
+  sub.add_option("--config", command.options.config,
+                 "TOML file, or the name of a config that comes with Winnow");
+  sub.add_option("--store", command.options.store, "SQLite file for the results [run.store]");
+  sub.add_option("--calls", command.calls,
+                 "model calls for each task (default: run.proposals of the config)");
+  sub.add_flag("--compiled", command.compiled,
+               "first time the tasks' PyTorch modules with torch.compile, for scores against it");
+  sub.add_flag("--resume", command.resume,
+               "go on with the runs of this suite, these models, strategies and settings that the "
+               "store has; only those that it lacks are new");
+  sub.add_flag("--problems", command.problems, "a line for each problem, too");
+  sub.add_flag("--json", command.json, "one JSON document, schema winnow.suite, version 1");
+  add_new_run_options(sub, command.options);
+  sub.remove_option(sub.get_option("--task"));
+  sub.remove_option(sub.get_option("--model"));
+  sub.add_option("--model", command.models,
+                 std::string(kModelHelp) +
+                     "; may be repeated: each model gets a run of its own, and "
+                     "the table compares them")
+      ->type_name("PROVIDER/MODEL");
+  sub.add_option("--strategy", command.strategies,
+                 join(search::strategy_names(), ", ") +
+                     "; may be repeated: each model gets a run of its own with each strategy "
+                     "[run.strategy]")
+      ->type_name("STRATEGY");
 }
 
 } // namespace winnow::harness

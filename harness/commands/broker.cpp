@@ -1,7 +1,7 @@
 #include "base/error.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
-#include "harness/machine/not_permitted.h"
+#include "harness/machine/machine.h"
 #include "harness/report/worker_line.h"
 #include "remote/broker_config.h"
 #include "remote/broker_credentials.h"
@@ -14,7 +14,6 @@
 #include <memory>
 #include <thread>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -132,47 +131,41 @@ ExitCode forget(const BrokerOptions& options) {
 }
 
 void add_init(CLI::App& broker, Action& chosen) {
-  auto command = std::make_shared<BrokerInit>();
-  CLI::App* sub = broker.add_subcommand(
-      "init", "Write the configuration of a NATS broker: a user with few rights for each worker, "
-              "random passwords, and a file with its password for each user");
-  sub->add_option("-o,--output", command->output, "folder for the files, mode 0700")
-      ->capture_default_str();
-  sub->add_option("--listen", command->listen,
-                  "address of the broker; others than 127.0.0.1 need TLS or a network of your own")
-      ->type_name("HOST:PORT")
-      ->capture_default_str();
-  sub->add_option("--worker", command->workers,
-                  "a worker that must not know the held-out shapes of tasks, and its pool; may be "
-                  "repeated")
-      ->type_name("NAME[@POOL]")
-      ->allow_extra_args(false);
-  sub->add_option("--trusted-worker", command->trusted,
-                  "a worker that also holds finals; may be repeated")
-      ->type_name("NAME[@POOL]")
-      ->allow_extra_args(false);
-  sub->add_option("--tls-certificate", command->tls.certificate,
-                  "PEM file with the certificate of the broker: clients then use tls://")
+  const auto [sub, command] = add_command(
+      broker, chosen, "init",
+      "Write the configuration of a NATS broker: a user with few rights for each worker, "
+      "random passwords, and a file with its password for each user",
+      init);
+  sub.add_option("-o,--output", command.output, "folder for the files, mode 0700");
+  sub.add_option("--listen", command.listen,
+                 "address of the broker; others than 127.0.0.1 need TLS or a network of your own")
+      ->type_name("HOST:PORT");
+  sub.add_option("--worker", command.workers,
+                 "a worker that must not know the held-out shapes of tasks, and its pool; may be "
+                 "repeated")
+      ->type_name("NAME[@POOL]");
+  sub.add_option("--trusted-worker", command.trusted,
+                 "a worker that also holds finals; may be repeated")
+      ->type_name("NAME[@POOL]");
+  sub.add_option("--tls-certificate", command.tls.certificate,
+                 "PEM file with the certificate of the broker: clients then use tls://")
       ->type_name("FILE")
       ->check(CLI::ExistingFile);
-  sub->add_option("--tls-key", command->tls.key,
-                  "PEM file with its private key; only its owner may read the file")
+  sub.add_option("--tls-key", command.tls.key,
+                 "PEM file with its private key; only its owner may read the file")
       ->type_name("FILE")
       ->check(CLI::ExistingFile);
-  sub->add_option("--tls-client-ca", command->tls.client_ca,
-                  "PEM file: clients need a certificate that this one has signed")
+  sub.add_option("--tls-client-ca", command.tls.client_ca,
+                 "PEM file: clients need a certificate that this one has signed")
       ->type_name("FILE")
       ->check(CLI::ExistingFile);
-  sub->callback([command, &chosen] { chosen = [command] { return init(*command); }; });
 }
 
 void add_with_broker(CLI::App& broker, Action& chosen, const char* name, const char* help,
                      ExitCode (*act)(const BrokerOptions&)) {
-  auto options = std::make_shared<BrokerOptions>();
-  CLI::App* sub = broker.add_subcommand(name, help);
-  add_broker_options(*sub, *options);
-  sub->get_option("--broker")->required();
-  sub->callback([options, act, &chosen] { chosen = [options, act] { return act(*options); }; });
+  const auto [sub, options] = add_command(broker, chosen, name, help, act);
+  add_broker_options(sub, options);
+  sub.get_option("--broker")->required();
 }
 
 } // namespace

@@ -4,9 +4,7 @@
 #include "harness/commands/commands.h"
 
 #include <iostream>
-#include <memory>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 namespace winnow::harness {
@@ -49,16 +47,16 @@ ExitCode doctor(const DoctorCommand& command) {
 } // namespace
 
 void add_doctor(CLI::App& app, Action& chosen) {
-  auto command = std::make_shared<DoctorCommand>();
-  CLI::App* sub = app.add_subcommand("doctor", "Show which devices, compilers, isolation levels "
-                                               "and endpoints work here, and why others do not");
-  sub->add_option("--config", command->config,
-                  "TOML file with the endpoint and the store to examine (default: quickstart)");
-  sub->add_flag("--json", command->json, "one JSON document, schema winnow.doctor, version 1");
-  sub->add_flag("--isolation", command->isolation,
-                "try to break out of each isolation level and print which attempts were stopped")
+  const auto [sub, command] = add_command(app, chosen, "doctor",
+                                          "Show which devices, compilers, isolation levels "
+                                          "and endpoints work here, and why others do not",
+                                          doctor);
+  sub.add_option("--config", command.config,
+                 "TOML file with the endpoint and the store to examine (default: quickstart)");
+  sub.add_flag("--json", command.json, "one JSON document, schema winnow.doctor, version 1");
+  sub.add_flag("--isolation", command.isolation,
+               "try to break out of each isolation level and print which attempts were stopped")
       ->excludes("--json");
-  sub->callback([command, &chosen] { chosen = [command] { return doctor(*command); }; });
 }
 
 } // namespace winnow::harness

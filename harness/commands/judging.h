@@ -2,6 +2,7 @@
 
 #include "evaluators/evaluation/evaluation_options.h"
 #include "evaluators/evaluation/evaluation_request.h"
+#include "harness/commands/commands.h"
 #include "harness/machine/judging_devices.h"
 
 #include <chrono>
@@ -10,21 +11,20 @@
 #include <string>
 #include <string_view>
 
-namespace CLI {
-class App;
-class Option;
-} // namespace CLI
-
 namespace winnow::harness {
 
 /// The command-line options that all commands that judge kernels share.
 struct JudgingOptions {
   evaluators::EvaluationOptions evaluation;
   BrokerOptions broker;
-  std::string time_budget; ///< empty: the command's default for the device
-  std::string timeout = "10s";
-  std::string compile_timeout = "20s";
 };
+
+/// Helps of --device.
+std::string one_device();
+std::string several_devices();
+/// Of --time-budget.
+constexpr const char* kTimeBudgetHelp =
+    "sampling time per shape and kernel; default 150ms on the cpu, 20ms on a GPU";
 
 /// Adds --require-isolation.
 void add_isolation_option(CLI::App& sub, std::optional<process::Isolation>& level);
@@ -32,11 +32,9 @@ void add_isolation_option(CLI::App& sub, std::optional<process::Isolation>& leve
 /// Adds --device, --seed, --timeout, --compile-timeout, --require-isolation and the options of
 /// brokers. `devices` describes the allowed devices in the help text.
 void add_judging_options(CLI::App& sub, JudgingOptions& options, const std::string& devices);
-/// Adds --time-budget. `defaults` describes the defaults in the help text.
-CLI::Option* add_time_budget(CLI::App& sub, std::string& time_budget, const std::string& defaults);
 /// Adds --broker, --pool, --broker-credentials, and --broker-ca and the other files of TLS.
 void add_broker_options(CLI::App& sub, BrokerOptions& options);
-/// Throws UsageError and NotPermitted.
+/// Throws NotPermitted.
 evaluators::EvaluationOptions resolved(const JudgingOptions& options);
 
 /// The devices that the options name. Of several devices of this machine only the first, if

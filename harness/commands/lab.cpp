@@ -11,9 +11,7 @@
 #include <filesystem>
 #include <iostream>
 #include <map>
-#include <memory>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 namespace winnow::harness {
@@ -211,14 +209,10 @@ void add_comparison_options(CLI::App& sub, ComparisonCommand& command) {
   lab::ComparisonPlan& plan = command.plan;
   sub.add_option("--landscape", command.landscapes,
                  "TOML file, or the name of a landscape that comes with Winnow; may be repeated "
-                 "(default: all that come with Winnow)")
-      ->allow_extra_args(false);
-  sub.add_option("--seeds", plan.seeds, "number of simulated tasks")
-      ->check(CLI::Range(2, 100'000))
-      ->capture_default_str();
+                 "(default: all that come with Winnow)");
+  sub.add_option("--seeds", plan.seeds, "number of simulated tasks")->check(CLI::Range(2, 100'000));
   sub.add_option("--calls", plan.budget.calls, "budget in model calls for each task")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+      ->check(CLI::Range(1, 1000));
   sub.add_option("--dollars", plan.budget.dollars,
                  "budget in dollars for each task (default: the mean price of --calls calls)")
       ->check(above_zero());
@@ -227,80 +221,70 @@ void add_comparison_options(CLI::App& sub, ComparisonCommand& command) {
       ->check(above_zero());
   sub.add_option("--chains", plan.settings.lineages,
                  "one-plus-one: the calls are divided among this many chains, as by run.chains")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+      ->check(CLI::Range(1, 1000));
   sub.add_option("--patience", plan.settings.patience, "as run.patience")
-      ->check(CLI::Range(0, 100'000))
-      ->capture_default_str();
+      ->check(CLI::Range(0, 100'000));
   sub.add_option("--value-of-doubling", plan.settings.value_of_doubling, "as run.value_of_doubling")
-      ->check(at_least_zero())
-      ->capture_default_str();
+      ->check(at_least_zero());
   sub.add_option("--parallel", plan.machine.parallel, "calls in flight")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+      ->check(CLI::Range(1, 1000));
   sub.add_option("--devices", plan.machine.devices, "devices, each judging one kernel at a time")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+      ->check(CLI::Range(1, 1000));
   sub.add_flag("--json", command.json,
                "one JSON document, schema winnow.lab_comparison, version 1");
 }
 
 void add_compare(CLI::App& lab_command, Action& chosen) {
-  auto command = std::make_shared<ComparisonCommand>();
-  CLI::App* sub = lab_command.add_subcommand(
-      "compare", "Compare strategies on simulated tasks at equal budget, per call, dollar and "
-                 "second of the device");
-  sub->add_option("STRATEGY", command->strategies, "strategies as in run.strategy (default: all)");
-  sub->add_flag("--all", command->all, "every strategy; the same as naming none");
-  sub->add_option("--against", command->against, "the strategy that the others stand beside")
-      ->capture_default_str();
-  add_comparison_options(*sub, *command);
-  sub->callback(
-      [command, &chosen] { chosen = [command] { return compare_strategies(*command); }; });
+  const auto [sub, command] =
+      add_command(lab_command, chosen, "compare",
+                  "Compare strategies on simulated tasks at equal budget, per call, dollar and "
+                  "second of the device",
+                  compare_strategies);
+  sub.add_option("STRATEGY", command.strategies, "strategies as in run.strategy (default: all)");
+  sub.add_flag("--all", command.all, "every strategy; the same as naming none");
+  sub.add_option("--against", command.against, "the strategy that the others stand beside");
+  add_comparison_options(sub, command);
 }
 
 void add_ablate(CLI::App& lab_command, Action& chosen) {
-  auto command = std::make_shared<ComparisonCommand>();
-  CLI::App* sub = lab_command.add_subcommand(
-      "ablate", "What each mechanism of a strategy is worth on simulated tasks: the strategy "
-                "beside itself without the mechanism");
-  sub->add_option("STRATEGY", command->strategies,
-                  "as in run.strategy (default: " + command->against + ")")
+  const auto [sub, command] =
+      add_command(lab_command, chosen, "ablate",
+                  "What each mechanism of a strategy is worth on simulated tasks: the strategy "
+                  "beside itself without the mechanism",
+                  ablate);
+  sub.add_option("STRATEGY", command.strategies,
+                 "as in run.strategy (default: " + command.against + ")")
       ->expected(0, 1);
-  add_comparison_options(*sub, *command);
-  sub->callback([command, &chosen] { chosen = [command] { return ablate(*command); }; });
+  add_comparison_options(sub, command);
 }
 
 void add_fit(CLI::App& lab_command, Action& chosen) {
-  auto command = std::make_shared<FitCommand>();
-  CLI::App* sub = lab_command.add_subcommand(
-      "fit", "Fit a landscape to recorded searches, and print it with the quality of the fit");
-  sub->add_option("FILE", command->files, "stores, or one TOML file with published statistics")
+  const auto [sub, command] =
+      add_command(lab_command, chosen, "fit",
+                  "Fit a landscape to recorded searches, and print it with the quality of the fit",
+                  fit_landscape);
+  sub.add_option("FILE", command.files, "stores, or one TOML file with published statistics")
       ->required();
-  sub->add_option("--run", command->run, "only this run of the stores, by name");
-  sub->add_option("--base", command->base,
-                  "the landscape whose numbers stay where the records say nothing")
-      ->capture_default_str();
-  sub->add_option("--name", command->name,
-                  "name of the landscape (default: that of the first file)");
-  sub->add_option("-o,--output", command->output, "write the landscape to this file");
-  sub->add_flag("--json", command->json, "one JSON document, schema winnow.lab_fit, version 1");
-  sub->callback([command, &chosen] { chosen = [command] { return fit_landscape(*command); }; });
+  sub.add_option("--run", command.run, "only this run of the stores, by name");
+  sub.add_option("--base", command.base,
+                 "the landscape whose numbers stay where the records say nothing");
+  sub.add_option("--name", command.name, "name of the landscape (default: that of the first file)");
+  sub.add_option("-o,--output", command.output, "write the landscape to this file");
+  sub.add_flag("--json", command.json, "one JSON document, schema winnow.lab_fit, version 1");
 }
 
 void add_replay(CLI::App& lab_command, Action& chosen) {
-  auto command = std::make_shared<ReplayCommand>();
-  CLI::App* sub = lab_command.add_subcommand(
-      "replay", "What strategies would have done with the replies of recorded searches, as far as "
-                "the logs allow; prompts play no part");
-  sub->add_option("STORE", command->stores, "SQLite files of runs")->required();
-  sub->add_option("--strategy", command->strategies,
-                  "only this strategy; may be repeated (default: all)")
-      ->allow_extra_args(false);
-  sub->add_option("--run", command->run, "only this run of the stores, by name");
-  sub->add_flag("--searches", command->searches, "a line for each search, too");
-  sub->add_flag("--json", command->json, "one JSON document, schema winnow.lab_replay, version 1");
-  sub->callback([command, &chosen] { chosen = [command] { return replay_searches(*command); }; });
+  const auto [sub, command] = add_command(
+      lab_command, chosen, "replay",
+      "What strategies would have done with the replies of recorded searches, as far as "
+      "the logs allow; prompts play no part",
+      replay_searches);
+  sub.add_option("STORE", command.stores, "SQLite files of runs")->required();
+  sub.add_option("--strategy", command.strategies,
+                 "only this strategy; may be repeated (default: all)");
+  sub.add_option("--run", command.run, "only this run of the stores, by name");
+  sub.add_flag("--searches", command.searches, "a line for each search, too");
+  sub.add_flag("--json", command.json, "one JSON document, schema winnow.lab_replay, version 1");
 }
 
 } // namespace

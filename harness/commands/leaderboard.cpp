@@ -9,9 +9,7 @@
 
 #include <iostream>
 #include <map>
-#include <memory>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 namespace winnow::harness {
@@ -70,33 +68,26 @@ ExitCode leaderboard(const LeaderboardCommand& command) {
 } // namespace
 
 void add_leaderboard(CLI::App& app, Action& chosen) {
-  auto command = std::make_shared<LeaderboardCommand>();
-  CLI::App* sub = app.add_subcommand(
-      "leaderboard",
+  const auto [sub, command] = add_command(
+      app, chosen, "leaderboard",
       "Correct kernels, ranked by speedup over their task's baseline.cu (on a CPU: baseline.cpu.cu "
       "if it has one), or over PyTorch eager where a task has none (geometric mean over shapes); "
-      "kernels that no race of the final tells apart share a rank (=2)");
-  sub->footer(kRankRule + sub->get_footer());
-  sub->add_option("--store", command->store, kStoreHelp);
-  sub->add_option("--task", command->query.task, "only this task, by name or folder (default: all)")
-      ->transform(name_in_stores);
-  sub->add_option("--device", command->query.device,
-                  "only this device: " + tasks::device_words(" or "));
-  sub->add_option("--run", command->query.run, "only this run, by name or number (default: all)");
-  sub->add_option("--top", command->query.top, "rows per task and device; 0: all")
-      ->check(at_least_zero())
-      ->capture_default_str();
-  auto* format = sub->add_option("--format", command->format, "table, json, csv or md")
-                     ->check(CLI::IsMember(formats()))
-                     ->capture_default_str();
-  sub->add_flag("--json", command->json, "the same as --format json")->excludes(format);
-  auto* suite = sub->add_option("--suite", command->suite,
-                                "the scores of each run at all tasks of this suite instead, "
-                                "which is named as for `winnow bench` (docs/bench.md)")
+      "kernels that no race of the final tells apart share a rank (=2)",
+      leaderboard);
+  sub.footer(kRankRule + sub.get_footer());
+  sub.add_option("--store", command.store, kStoreHelp);
+  add_query_options(sub, command.query);
+  sub.add_option("--top", command.query.top, "rows per task and device; 0: all")
+      ->check(at_least_zero());
+  auto* format = sub.add_option("--format", command.format, "table, json, csv or md")
+                     ->check(CLI::IsMember(formats()));
+  sub.add_flag("--json", command.json, "the same as --format json")->excludes(format);
+  auto* suite = sub.add_option("--suite", command.suite,
+                               "the scores of each run at all tasks of this suite instead, "
+                               "which is named as for `winnow bench` (docs/bench.md)")
                     ->excludes(format);
-  sub->add_flag("--problems", command->problems, "with --suite: a line for each problem, too")
+  sub.add_flag("--problems", command.problems, "with --suite: a line for each problem, too")
       ->needs(suite);
-  sub->callback([command, &chosen] { chosen = [command] { return leaderboard(*command); }; });
 }
 
 } // namespace winnow::harness

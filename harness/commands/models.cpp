@@ -9,14 +9,12 @@
 #include "harness/commands/run_options.h"
 #include "harness/config/config.h"
 #include "harness/config/model_arms.h"
-#include "harness/report/text_table.h"
+#include "harness/report/json_table.h"
 #include "harness/run/endpoints.h"
 
 #include <future>
 #include <iostream>
-#include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -89,20 +87,17 @@ std::string fitted(const std::string& text) {
 }
 
 std::string configured_text(const nlohmann::ordered_json& configured) {
-  const auto text = [&](const char* member) { return configured.at(member).get<std::string>(); };
-  return fmt::format("{} asks {} ({})\n  endpoint  {}\n  price     {}\n\n", text("config"),
-                     text("model"), text("kind"), text("endpoint"), text("price"));
+  return filled("{config} asks {model} ({kind})\n  endpoint  {endpoint}\n  price     {price}\n\n",
+                configured);
 }
 
 std::string to_text(const nlohmann::ordered_json& provider) {
-  const auto text = [&](const char* member) { return provider.at(member).get<std::string>(); };
-  std::string lines = fmt::format("{} ({})  {}\n  key     {}\n", text("provider"), text("kind"),
-                                  text("base_url"), text("key"));
-  const std::string priced = text("priced_models");
-  return lines + (priced.empty() ? "" : fmt::format("  priced  {}\n", priced));
+  return filled("{provider} ({kind})  {base_url}\n  key     {key}\n", provider) +
+         (provider.at("priced_models") == "" ? ""
+                                             : filled("  priced  {priced_models}\n", provider));
 }
 
-ExitCode list(const ModelsCommand& command) {
+ExitCode list_models(const ModelsCommand& command) {
   nlohmann::ordered_json chosen = nlohmann::ordered_json::array();
   for (const ModelArm& model : configured_models(command)) {
     chosen.push_back(describe_configured(command, model.endpoint));
@@ -189,7 +184,7 @@ std::string to_text(const ModelReply& reply) {
       price);
 }
 
-ExitCode test(const ModelsCommand& command) {
+ExitCode test_model(const ModelsCommand& command) {
   const std::vector<ModelArm> models = configured_models(command);
   if (models.size() > 1) {
     throw UsageError("the command tests one model, but the config has several in [[models]]",
@@ -218,32 +213,30 @@ ExitCode test(const ModelsCommand& command) {
   return ExitCode::Done;
 }
 
+void add_use(CLI::App& models, Action& chosen, const char* name, const char* help,
+             ExitCode (*act)(const ModelsCommand&), const char* config, const char* schema) {
+  const auto [sub, command] = add_command(models, chosen, name, help, act);
+  sub.add_option(
+      "CONFIG", command.config,
+      fmt::format("TOML file with the endpoint (default: configs/quickstart.toml{})", config));
+  add_endpoint_options(sub, command.shared);
+  sub.add_flag("--json", command.json,
+               fmt::format("one JSON document, schema winnow.{}, version 1", schema));
+}
+
 } // namespace
 
 void add_models(CLI::App& app, Action& chosen) {
-  auto command = std::make_shared<ModelsCommand>();
   CLI::App* models =
       app.add_subcommand("models", "List the providers of models, or test a model with a call");
   models->require_subcommand(1);
-  CLI::App* list_command = models->add_subcommand(
-      "list",
+  add_use(
+      *models, chosen, "list",
       "Show the configured endpoint and the known providers: where Winnow finds their keys, and "
-      "which models have a price");
-  list_command->add_option("CONFIG", command->config,
-                           "TOML file with the endpoint (default: configs/quickstart.toml)");
-  add_endpoint_options(*list_command, command->shared);
-  list_command->add_flag("--json", command->json,
-                         "one JSON document, schema winnow.models, version 1");
-  list_command->callback([command, &chosen] { chosen = [command] { return list(*command); }; });
-  CLI::App* test_command =
-      models->add_subcommand("test", "Make one small call and show its latency, tokens and price");
-  test_command->add_option(
-      "CONFIG", command->config,
-      "TOML file with the endpoint (default: configs/quickstart.toml with --model)");
-  add_endpoint_options(*test_command, command->shared);
-  test_command->add_flag("--json", command->json,
-                         "one JSON document, schema winnow.model_test, version 1");
-  test_command->callback([command, &chosen] { chosen = [command] { return test(*command); }; });
+      "which models have a price",
+      list_models, "", "models");
+  add_use(*models, chosen, "test", "Make one small call and show its latency, tokens and price",
+          test_model, " with --model", "model_test");
 }
 
 } // namespace winnow::harness

@@ -20,7 +20,6 @@
 #include <map>
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -190,26 +189,23 @@ ExitCode reverify(const ReverifyCommand& command) {
 } // namespace
 
 void add_reverify(CLI::App& app, Action& chosen) {
-  auto command = std::make_shared<ReverifyCommand>();
-  command->options.reuse = false;
-  CLI::App* sub = app.add_subcommand(
-      "reverify", "Hold a new final: time the leaders of the leaderboards against each other and "
+  const auto [sub, command] =
+      add_command(app, chosen, "reverify",
+                  "Hold a new final: time the leaders of the leaderboards against each other and "
                   "judge them on held-out shapes. If a leader has its verdict from an older "
                   "evaluator or another revision of the task, judge the leader again before the "
-                  "final and keep the old verdict as evidence");
-  sub->add_option("--store", command->store, kStoreHelp);
-  sub->add_option("--task", command->query.task, "only this task, by name or folder (default: all)")
-      ->transform(name_in_stores);
-  sub->add_option("--run", command->query.run, "only this run, by name or number (default: all)");
-  sub->add_option("--top", command->query.top, "leaders of each task; 0: all")
-      ->check(at_least_zero())
-      ->capture_default_str();
-  sub->add_option("--device", command->options.device,
-                  "best, " + tasks::device_words(" or ") + "; rows of another device are left out")
-      ->capture_default_str();
-  add_isolation_option(*sub, command->options.require_isolation);
-  add_broker_options(*sub, command->broker);
-  sub->callback([command, &chosen] { chosen = [command] { return reverify(*command); }; });
+                  "final and keep the old verdict as evidence",
+                  reverify);
+  command.options.reuse = false;
+  sub.add_option("--store", command.store, kStoreHelp);
+  add_query_options(sub, command.query);
+  sub.remove_option(sub.get_option("--device"));
+  sub.add_option("--top", command.query.top, "leaders of each task; 0: all")
+      ->check(at_least_zero());
+  sub.add_option("--device", command.options.device,
+                 "best, " + tasks::device_words(" or ") + "; rows of another device are left out");
+  add_isolation_option(sub, command.options.require_isolation);
+  add_broker_options(sub, command.broker);
 }
 
 } // namespace winnow::harness

@@ -11,7 +11,6 @@
 #include <string_view>
 #include <utility>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 namespace winnow::harness {
@@ -32,7 +31,7 @@ void add_key_option(CLI::App& command, const ConfigKey& key, RunOptions& options
   if (usual.is_array()) {
     const std::function<void(const std::vector<std::string>&)> put_list =
         [put](const std::vector<std::string>& items) { put(nlohmann::json(items).dump()); };
-    command.add_option_function(key.option, put_list, help)->allow_extra_args(false);
+    command.add_option_function(key.option, put_list, help);
   } else {
     command.add_option_function<std::string>(key.option, put, help);
   }
@@ -77,8 +76,7 @@ void add_endpoint_options(CLI::App& command, RunOptions& options) {
   command
       .add_option("--set", options.set,
                   "any key of the config, for instance --set run.proposals=3; may be repeated")
-      ->type_name("SECTION.KEY=VALUE")
-      ->allow_extra_args(false);
+      ->type_name("SECTION.KEY=VALUE");
 }
 
 void add_run_options(CLI::App& command, RunOptions& options) {

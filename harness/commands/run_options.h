@@ -1,14 +1,11 @@
 #pragma once
 
+#include "harness/commands/commands.h"
 #include "harness/config/config.h"
 #include "harness/run/store_trust.h"
 
 #include <string>
 #include <vector>
-
-namespace CLI {
-class App;
-} // namespace CLI
 
 namespace winnow::harness {
 

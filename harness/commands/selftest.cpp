@@ -6,13 +6,11 @@
 #include "evaluators/torch/python.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
-#include "harness/config/duration.h"
 #include "harness/machine/machine.h"
 #include "harness/named/named_task.h"
 #include "harness/report/activity.h"
 #include "harness/selftest/reference_agreement.h"
 #include "harness/selftest/selftest_report.h"
-#include "harness/selftest/task_proofs.h"
 #include "tasks/proof.h"
 #include "tasks/task/task.h"
 
@@ -21,14 +19,11 @@
 #include <memory>
 #include <optional>
 
-#include <CLI/CLI.hpp>
-
 namespace winnow::harness {
 namespace {
 
 struct SelftestCommand {
   std::vector<std::string> names;
-  std::string timeout = "60s";
   std::optional<std::uint64_t> seed;
   ProofOptions proof;
   bool write_golden = false;
@@ -68,7 +63,6 @@ ExitCode selftest(SelftestCommand command) {
   }
   const std::vector<tasks::Task> tasks = chosen_tasks(command);
   evaluators::SelftestOptions& options = command.proof.selftest;
-  options.evaluation.run_timeout = duration_option("--timeout", command.timeout);
   // A fixed default seed, so that golden.json does not change when it is written again.
   options.seed = command.seed.value_or(command.write_golden ? 1 : random_bits());
   command.proof.agreement.seed = options.seed;
@@ -97,6 +91,7 @@ ExitCode selftest(SelftestCommand command) {
 
 void add_options(CLI::App& sub, SelftestCommand& command) {
   command.proof.selftest.evaluation.device = "cpu";
+  command.proof.selftest.evaluation.run_timeout = std::chrono::seconds(60);
   command.proof.agreement.python = evaluators::default_python();
   CLI::Option* names =
       sub.add_option("TASK", command.names,
@@ -104,26 +99,21 @@ void add_options(CLI::App& sub, SelftestCommand& command) {
   const std::string whole_catalogue = "the whole catalogue, as without names";
   sub.add_flag("--all", whole_catalogue)->excludes(names);
   sub.add_option("--device", command.proof.selftest.evaluation.device,
-                 tasks::device_words() + ", best, cuda:1, ...")
-      ->capture_default_str();
+                 tasks::device_words() + ", best, cuda:1, ...");
   add_isolation_option(sub, command.proof.selftest.evaluation.require_isolation);
   sub.add_option("--seed", command.seed,
                  "seed that an earlier selftest has shown, to repeat that selftest (default: a new "
                  "seed; 1 for --write-golden)");
   sub.add_option("--seeds", command.proof.selftest.seeds, "inputs per shape for each honest kernel")
-      ->check(CLI::Range(1, 100))
-      ->capture_default_str();
+      ->check(CLI::Range(1, 100));
   sub.add_option("--jobs", command.proof.jobs,
                  "tasks to prove side by side; 0: one on the CPU; on a GPU one for each two cores, "
                  "but at most eight")
-      ->check(CLI::Range(0, 64))
-      ->capture_default_str();
+      ->check(CLI::Range(0, 64));
   sub.add_option("--python", command.proof.agreement.python,
-                 "Python, by name or path; the selftest uses PyTorch if this Python has it")
-      ->capture_default_str();
-  sub.add_option("--timeout", command.timeout,
-                 "wall-clock limit of one run: a kernel on all shapes of a set")
-      ->capture_default_str();
+                 "Python, by name or path; the selftest uses PyTorch if this Python has it");
+  add_duration(sub, "--timeout", command.proof.selftest.evaluation.run_timeout,
+               "wall-clock limit of one run: a kernel on all shapes of a set");
   sub.add_flag(
       "--write-golden", command.write_golden,
       "write PyTorch's answers at the tiny shapes to golden.json of each task if they agree "
@@ -137,13 +127,12 @@ void add_options(CLI::App& sub, SelftestCommand& command) {
 } // namespace
 
 void add_selftest(CLI::App& tasks_command, Action& chosen) {
-  auto command = std::make_shared<SelftestCommand>();
-  CLI::App* sub = tasks_command.add_subcommand(
-      "selftest",
+  const auto [sub, command] = add_command(
+      tasks_command, chosen, "selftest",
       "Prove tasks: mutants of the reference are rejected, honest kernels are accepted, "
-      "and reference.cu agrees with reference.py (exit code 10: a task is not proven)");
-  add_options(*sub, *command);
-  sub->callback([command, &chosen] { chosen = [command] { return selftest(*command); }; });
+      "and reference.cu agrees with reference.py (exit code 10: a task is not proven)",
+      selftest);
+  add_options(sub, command);
 }
 
 } // namespace winnow::harness

@@ -14,7 +14,7 @@
 #include "harness/serve/board_pages.h"
 #include "harness/serve/http/http_server.h"
 #include "harness/serve/judge_routes.h"
-#include "harness/serve/reward_config.h"
+#include "harness/serve/reward.h"
 #include "harness/serve/served_tasks.h"
 #include "harness/serve/server_application.h"
 #include "profiling/roofline/ceilings.h"
@@ -27,7 +27,6 @@
 #include <mutex>
 #include <optional>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -271,15 +270,12 @@ void add_judge_options(CLI::App& sub, ServeCommand& command) {
   CLI::Option* judge = sub.add_flag(
       "--judge", command.judge, "also judge the kernels that trainers send, and answer rewards");
   std::vector<CLI::Option*> known = sub.get_options();
-  add_judging_options(sub, command.judging,
-                      "best, " + tasks::device_words() + ", or a list such as cuda:0,cuda:1");
-  add_time_budget(sub, command.judging.time_budget, "150ms on the cpu, 20ms on a GPU");
-  sub.add_option("--run", command.run, "name of the run that keeps the kernels in the store")
-      ->capture_default_str();
+  add_judging_options(sub, command.judging, several_devices());
+  add_duration(sub, "--time-budget", command.judging.evaluation.time_budget, kTimeBudgetHelp);
+  sub.add_option("--run", command.run, "name of the run that keeps the kernels in the store");
   sub.add_option("--reward", command.reward,
                  "the reward of requests that name none: kevin, log, stages, tiers, or one of "
-                 "--config")
-      ->capture_default_str();
+                 "--config");
   sub.add_option("--config", command.config,
                  "TOML file with rewards of your own: tables [serve.reward.NAME]")
       ->check(CLI::ExistingFile);
@@ -290,12 +286,10 @@ void add_judge_options(CLI::App& sub, ServeCommand& command) {
   sub.add_option("--task", command.tasks,
                  "folder of a task that is not in the catalogue; may be repeated");
   sub.add_option("--queue", command.queue, "number of kernels that may wait; the tokens share it")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}))
-      ->capture_default_str();
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}));
   sub.add_option("--owner-megabytes", command.owner_megabytes,
                  "how much of the store one token may fill with kernels and replies")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 24U))
-      ->capture_default_str();
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 24U));
   sub.add_option("--precheck-cmd", command.judging.evaluation.precheck,
                  "shell command that may refuse kernel files, as for `winnow eval`");
   for (CLI::Option* option : sub.get_options()) {
@@ -308,24 +302,23 @@ void add_judge_options(CLI::App& sub, ServeCommand& command) {
 } // namespace
 
 void add_serve(CLI::App& app, Action& chosen) {
-  auto command = std::make_shared<ServeCommand>();
-  CLI::App* sub = app.add_subcommand(
-      "serve", "Show a store in a browser, with the newest results; with --judge, answer rewards "
-               "to trainers over HTTP (docs/serve.md)");
-  sub->add_option("--store", command->store, kStoreHelp);
-  sub->add_option("--bind", command->bind, "address and port to listen at; port 0: any free one")
-      ->capture_default_str();
-  sub->add_option("--token-file", command->token_file,
-                  "file with the tokens that clients must send: a line OWNER TOKEN for each, or "
-                  "OWNER TOKEN reads_all for an owner that sees all; mode 0600");
-  sub->add_option("--board-token", command->board_token,
-                  "file with a token that sees the board, and all jobs with --judge");
-  sub->add_option("--token-env", command->token_env,
-                  "environment variable with the only token, instead of a file")
+  const auto [sub, command] = add_command(
+      app, chosen, "serve",
+      "Show a store in a browser, with the newest results; with --judge, answer rewards "
+      "to trainers over HTTP (docs/serve.md)",
+      serve);
+  sub.add_option("--store", command.store, kStoreHelp);
+  sub.add_option("--bind", command.bind, "address and port to listen at; port 0: any free one");
+  sub.add_option("--token-file", command.token_file,
+                 "file with the tokens that clients must send: a line OWNER TOKEN for each, or "
+                 "OWNER TOKEN reads_all for an owner that sees all; mode 0600");
+  sub.add_option("--board-token", command.board_token,
+                 "file with a token that sees the board, and all jobs with --judge");
+  sub.add_option("--token-env", command.token_env,
+                 "environment variable with the only token, instead of a file")
       ->excludes("--token-file");
-  sub->add_flag("--with-prompts", command->with_prompts, "show prompts and replies, too");
-  add_judge_options(*sub, *command);
-  sub->callback([command, &chosen] { chosen = [command] { return serve(*command); }; });
+  sub.add_flag("--with-prompts", command.with_prompts, "show prompts and replies, too");
+  add_judge_options(sub, command);
 }
 
 } // namespace winnow::harness

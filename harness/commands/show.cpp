@@ -5,16 +5,15 @@
 #include "harness/commands/commands.h"
 #include "harness/named/named_task.h"
 #include "harness/report/candidate_report.h"
-#include "harness/report/diff_report.h"
 #include "harness/report/json_table.h"
+#include "harness/report/role_report.h"
 #include "harness/report/terminal.h"
 #include "harness/report/visible_output.h"
+#include "harness/run/session.h"
 
 #include <iostream>
-#include <memory>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -131,28 +130,60 @@ void add_parts(CLI::App& sub, ShowCommand& command) {
 } // namespace
 
 void add_show(CLI::App& app, Action& chosen) {
-  auto command = std::make_shared<ShowCommand>();
-  CLI::App* sub = app.add_subcommand(
-      "show", "One candidate: who wrote it and how, its verdict, times, parameters, resources and "
-              "findings; or one part of it as plain text");
-  sub->add_option("ID", command->candidate, kIdHelp)->required();
-  sub->add_option("--store", command->store, kStoreHelp);
-  add_parts(*sub, *command);
-  sub->add_flag("--json", command->json,
-                "one JSON document, schema winnow.candidate, version 1; it has the prompt and the "
-                "reply only with --prompt and --reply");
-  sub->callback([command, &chosen] { chosen = [command] { return show(*command); }; });
+  const auto [sub, command] = add_command(
+      app, chosen, "show",
+      "One candidate: who wrote it and how, its verdict, times, parameters, resources and "
+      "findings; or one part of it as plain text",
+      show);
+  sub.add_option("ID", command.candidate, kIdHelp)->required();
+  sub.add_option("--store", command.store, kStoreHelp);
+  add_parts(sub, command);
+  sub.add_flag("--json", command.json,
+               "one JSON document, schema winnow.candidate, version 1; it has the prompt and the "
+               "reply only with --prompt and --reply");
 }
 
 void add_diff(CLI::App& app, Action& chosen) {
-  auto command = std::make_shared<DiffCommand>();
-  CLI::App* sub = app.add_subcommand(
-      "diff", "Compare two candidates: parameters, plan, resources, times, counters and lines");
-  sub->add_option("A", command->a, kIdHelp)->required();
-  sub->add_option("B", command->b, "the other candidate")->required();
-  sub->add_option("--store", command->store, kStoreHelp);
-  sub->add_flag("--json", command->json, "one JSON document, schema winnow.diff, version 1");
-  sub->callback([command, &chosen] { chosen = [command] { return diff(*command); }; });
+  const auto [sub, command] = add_command(
+      app, chosen, "diff",
+      "Compare two candidates: parameters, plan, resources, times, counters and lines", diff);
+  sub.add_option("A", command.a, kIdHelp)->required();
+  sub.add_option("B", command.b, "the other candidate")->required();
+  sub.add_option("--store", command.store, kStoreHelp);
+  sub.add_flag("--json", command.json, "one JSON document, schema winnow.diff, version 1");
+}
+
+namespace {
+
+struct RolesCommand {
+  std::string run;
+  std::string store;
+  bool json = false;
+};
+
+ExitCode roles(const RolesCommand& command) {
+  const store::RunStore store(find_store(command.store), store::RunStore::Mode::ReadOnly);
+  const nlohmann::json document = roles_json(store, named_run(store, command.run));
+  if (command.json) {
+    std::cout << json_document(document);
+    return ExitCode::Done;
+  }
+  const std::string text = roles_text(document);
+  std::cout << (text.empty() ? "no role has spoken in this run\n" : text);
+  return ExitCode::Done;
+}
+
+} // namespace
+
+void add_roles(CLI::App& app, Action& chosen) {
+  const auto [sub, command] = add_command(
+      app, chosen, "roles",
+      "The roles of a run: what their calls cost, how often they were right, and when one "
+      "was switched off (docs/roles.md)",
+      roles);
+  sub.add_option("RUN", command.run, "name or number of the run")->required();
+  sub.add_option("--store", command.store, kStoreHelp);
+  sub.add_flag("--json", command.json, "one JSON document, schema winnow.roles, version 1");
 }
 
 } // namespace winnow::harness

@@ -9,9 +9,7 @@
 
 #include <filesystem>
 #include <iostream>
-#include <memory>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 namespace winnow::harness {
@@ -23,13 +21,13 @@ struct TasksCommand {
   bool json = false;
 };
 
-ExitCode list(const TasksCommand& command) {
+ExitCode list_catalogue(const TasksCommand& command) {
   const nlohmann::json document = task_list_json(tasks::find_tasks(tasks::find_catalogue(), {}));
   std::cout << (command.json ? document.dump(2) + "\n" : task_list_text(document));
   return ExitCode::Done;
 }
 
-ExitCode show(const TasksCommand& command) {
+ExitCode show_task(const TasksCommand& command) {
   const nlohmann::json document = task_json(named_task(command.task, "", TaskUse::Show));
   std::cout << (command.json ? document.dump(2) + "\n" : task_text(document));
   return ExitCode::Done;
@@ -51,27 +49,31 @@ ExitCode write_template(const TasksCommand& command) {
 } // namespace
 
 void add_tasks(CLI::App& app, Action& chosen) {
-  auto command = std::make_shared<TasksCommand>();
-  CLI::App* sub = app.add_subcommand(
+  CLI::App* tasks_command = app.add_subcommand(
       "tasks", "List, show and test the tasks that kernels are written for, and begin a kernel");
-  sub->require_subcommand(1);
-  CLI::App* lister = sub->add_subcommand("list", "Every task of the catalogue");
-  lister->add_flag("--json", command->json, "one JSON document, schema winnow.tasks, version 1");
-  lister->callback([command, &chosen] { chosen = [command] { return list(*command); }; });
-  CLI::App* shower = sub->add_subcommand(
-      "show", "One task: operation, tensors, tolerance, shapes (hidden ones are only counted)");
-  shower->add_option("TASK", command->task, "name, category/name or folder")->required();
-  shower->add_flag("--json", command->json, "one JSON document, schema winnow.task, version 2");
-  shower->callback([command, &chosen] { chosen = [command] { return show(*command); }; });
-  CLI::App* starter = sub->add_subcommand(
-      "template", "Write a kernel file to begin with: the plan with the task's tensors as "
-                  "arguments, and a kernel that compiles and computes nothing");
-  starter->add_option("TASK", command->task, "name, category/name or folder")->required();
-  starter->add_option("FILE", command->file, "file to write (default: stdout)");
-  starter->callback(
-      [command, &chosen] { chosen = [command] { return write_template(*command); }; });
-  add_tasks_import(*sub, chosen);
-  add_selftest(*sub, chosen);
+  tasks_command->require_subcommand(1);
+  {
+    const auto [sub, command] =
+        add_command(*tasks_command, chosen, "list", "Every task of the catalogue", list_catalogue);
+    sub.add_flag("--json", command.json, "one JSON document, schema winnow.tasks, version 1");
+  }
+  {
+    const auto [sub, command] = add_command(
+        *tasks_command, chosen, "show",
+        "One task: operation, tensors, tolerance, shapes (hidden ones are only counted)",
+        show_task);
+    sub.add_option("TASK", command.task, "name, category/name or folder")->required();
+    sub.add_flag("--json", command.json, "one JSON document, schema winnow.task, version 2");
+  }
+  const auto [sub, command] = add_command(
+      *tasks_command, chosen, "template",
+      "Write a kernel file to begin with: the plan with the task's tensors as arguments, and a "
+      "kernel that compiles and computes nothing",
+      write_template);
+  sub.add_option("TASK", command.task, "name, category/name or folder")->required();
+  sub.add_option("FILE", command.file, "file to write (default: stdout)");
+  add_tasks_import(*tasks_command, chosen);
+  add_selftest(*tasks_command, chosen);
 }
 
 } // namespace winnow::harness

@@ -3,11 +3,9 @@
 #include "evaluators/host/devices.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
-#include "harness/config/duration.h"
 #include "harness/exit/interrupt.h"
-#include "harness/import/benchmark_files.h"
 #include "harness/import/import_definitions.h"
-#include "harness/import/import_report.h"
+#include "harness/import/import_modules.h"
 #include "harness/import/module_children.h"
 #include "harness/machine/machine.h"
 #include "tasks/skeleton/skeleton.h"
@@ -16,10 +14,7 @@
 #include <chrono>
 #include <filesystem>
 #include <iostream>
-#include <memory>
-#include <thread>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace winnow::harness {
@@ -31,7 +26,7 @@ struct ImportCommand {
   std::string name; ///< of the folder to write
   std::string from; ///< a module file, or a checkout
   std::string mode = "eval";
-  std::string timeout = "5m";
+  std::chrono::milliseconds timeout = std::chrono::minutes(5);
   int level = 0;
   double memory_gib = 1;
   std::size_t jobs = 0; ///< 0: as many as suit the machine
@@ -63,11 +58,10 @@ ExitCode make_new(const ImportCommand& command) {
   if (fs::exists(command.name)) {
     throw UsageError(command.name + " exists already", "name another folder");
   }
-  const auto timeout = duration_option("--timeout", command.timeout);
   const evaluators::DeviceReport device = evaluators::select_device(command.machine.device);
   check_isolation(command.machine);
   ModuleChildren children(device, command.machine, 1);
-  const Imported result = import_module(children.describers(timeout, {}).front(),
+  const Imported result = import_module(children.describers(command.timeout, {}).front(),
                                         {command.from, command.name, {command.from, command.mode}},
                                         command.options(device, 1));
   if (!result.refused.empty()) {
@@ -81,20 +75,25 @@ ExitCode make_new(const ImportCommand& command) {
   return ExitCode::Done;
 }
 
-/// Tells on stderr of each module that is done.
-ModuleDone progress(std::size_t all) {
-  return [all, done = std::size_t{0}](std::size_t, const Imported& last) mutable {
+/// Tells on stderr of each task that is done.
+ImportDone progress(std::size_t all) {
+  return [all, done = std::size_t{0}](const Imported& last) mutable {
     const std::string how = !last.refused.empty() ? "refused"
                             : last.was_there      ? "was there"
                                                   : "made";
     std::cerr << fmt::format("{} of {}: {}: {} ({:.1f} s)\n", ++done, all, last.folder.string(),
                              how, last.seconds);
+    for (const std::string& note : last.notes) {
+      std::cerr << "  note: " << note << '\n';
+    }
   };
 }
 
-ExitCode import_kernelbench(const ImportCommand& command) {
-  const auto timeout = duration_option("--timeout", command.timeout);
-  const std::vector<Module> modules = benchmark_modules(command.from, command.level, command.name);
+/// Makes one task of each item. `import_one(describe, item, options)` is import_module() or
+/// import_definition().
+template <typename Item>
+ExitCode import_items(const ImportCommand& command, const std::vector<Item>& items,
+                      Imported (*import_one)(const Describe&, const Item&, const ImportOptions&)) {
   const auto start = std::chrono::steady_clock::now();
   const evaluators::DeviceReport device = evaluators::select_device(command.machine.device);
   const std::size_t suitable = suitable_children(device, command.memory_bytes());
@@ -102,11 +101,13 @@ ExitCode import_kernelbench(const ImportCommand& command) {
   const auto cancelled = [&interrupt] { return interrupt.interrupted(); };
   check_isolation(command.machine);
   ImportReport report;
-  report.jobs = std::min(command.jobs > 0 ? command.jobs : suitable, modules.size());
+  report.jobs = std::min(command.jobs > 0 ? command.jobs : suitable, items.size());
   ModuleChildren children(device, command.machine, report.jobs);
-  report.imported =
-      import_all(children.describers(timeout, cancelled), modules,
-                 command.options(device, report.jobs), progress(modules.size()), cancelled);
+  const ImportOptions options = command.options(device, report.jobs);
+  report.imported = import_all(
+      children.describers(command.timeout, cancelled), items.size(),
+      [&](const Describe& child, std::size_t i) { return import_one(child, items[i], options); },
+      progress(items.size()), cancelled);
   report.device = device.id;
   report.torch = children.torch_version();
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -118,104 +119,84 @@ ExitCode import_kernelbench(const ImportCommand& command) {
   return ExitCode::Done;
 }
 
+ExitCode import_kernelbench(const ImportCommand& command) {
+  return import_items(command, benchmark_modules(command.from, command.level, command.name),
+                      import_module);
+}
+
 ExitCode import_definitions(const ImportCommand& command) {
-  const auto timeout = duration_option("--timeout", command.timeout);
-  const std::vector<DefinitionFile> files = definition_files(command.from, command.name);
-  const auto start = std::chrono::steady_clock::now();
-  const evaluators::DeviceReport device = evaluators::select_device(command.machine.device);
-  check_isolation(command.machine);
-  ModuleChildren children(device, command.machine, 1);
-  const Describe describe = children.describers(timeout, {}).front();
-  ImportReport report;
-  const ModuleDone done = progress(files.size());
-  for (const DefinitionFile& file : files) {
-    ImportedDefinition made = import_definition(describe, file, command.options(device, 1));
-    done(report.imported.size(), made.imported);
-    report.imported.push_back(std::move(made.imported));
-    for (const std::string& note : made.notes) {
-      std::cerr << "  note: " << note << '\n';
-    }
-  }
-  report.device = device.id;
-  report.torch = children.torch_version();
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  std::cout << import_text(report);
-  return ExitCode::Done;
+  return import_items(command, definition_files(command.from, command.name), import_definition);
 }
 
 void add_common(CLI::App& app, ImportCommand& command) {
   app.add_option("--device", command.machine.device,
-                 "best, cpu or cuda: the shapes get sizes for this device")
-      ->capture_default_str();
+                 "best, cpu or cuda: the shapes get sizes for this device");
   app.add_option("--memory", command.memory_gib,
                  "GiB for all tensors of one shape; larger problems are scaled down")
-      ->capture_default_str()
       ->check(CLI::Range(0.001, 32.0));
-  app.add_option("--timeout", command.timeout, "wall-clock limit for looking at one module")
-      ->capture_default_str();
+  add_duration(app, "--timeout", command.timeout, "wall-clock limit for looking at one module");
   add_isolation_option(app, command.machine.require_isolation);
 }
 
-void add_definition(CLI::App& importer, const std::shared_ptr<ImportCommand>& command,
-                    Action& chosen) {
-  CLI::App* definition = importer.add_subcommand(
-      "definition", "Make a task of a definition of FlashInfer-Trace or SOL-ExecBench, or of each "
-                    "one in a folder. Skips those that an earlier import has made. Needs PyTorch "
-                    "(WINNOW_PYTHON names the Python)");
-  definition->add_option("PATH", command->from, "JSON file of a definition, or a folder")
+void add_new(CLI::App& tasks_command, Action& chosen) {
+  const auto [sub, command] = add_command(
+      tasks_command, chosen, "new",
+      "Begin a task: write its files with marks where to fill them. With --from, make the "
+      "task of a PyTorch module: the class Model with get_inputs() and get_init_inputs(). "
+      "This needs PyTorch (WINNOW_PYTHON names the Python)",
+      make_new);
+  sub.add_option("FOLDER", command.name,
+                 "folder of the new task, CATEGORY/NAME: its parent is the category")
       ->required();
-  definition->add_option("--to", command->name, "folder for the tasks")->required();
-  add_common(*definition, *command);
-  definition->callback(
-      [command, &chosen] { chosen = [command] { return import_definitions(*command); }; });
+  sub.add_option("--mode", command.mode, "mode of layers such as BatchNorm")
+      ->check(CLI::IsMember({"eval", "train"}));
+  add_common(sub, command);
+  CLI::Option* from = sub.add_option("--from", command.from, "file of the module");
+  for (const char* of_modules :
+       {"--mode", "--device", "--memory", "--timeout", "--require-isolation"}) {
+    sub.get_option(of_modules)->needs(from);
+  }
+}
+
+void add_definition(CLI::App& importer, Action& chosen) {
+  const auto [sub, command] = add_command(
+      importer, chosen, "definition",
+      "Make a task of a definition of FlashInfer-Trace or SOL-ExecBench, or of each one in a "
+      "folder. "
+      "Skips those that an earlier import has made. Needs PyTorch (WINNOW_PYTHON names the Python)",
+      import_definitions);
+  command.jobs = 1;
+  sub.add_option("PATH", command.from, "JSON file of a definition, or a folder")->required();
+  sub.add_option("--to", command.name, "folder for the tasks")->required();
+  add_common(sub, command);
+}
+
+void add_kernelbench(CLI::App& importer, Action& chosen) {
+  const auto [sub, command] = add_command(
+      importer, chosen, "kernelbench",
+      "Make a task of each problem of levels 1 to 3, or of each problem of MultiKernelBench. Skips "
+      "problems that an earlier import has made. Needs PyTorch (WINNOW_PYTHON names the Python)",
+      import_kernelbench);
+  sub.add_option("CHECKOUT", command.from,
+                 "folder with KernelBench/level1, or with reference/ of MultiKernelBench")
+      ->required();
+  sub.add_option("--to", command.name, "folder for the tasks")->required();
+  sub.add_option("--level", command.level, "only this level; 0: all")->check(CLI::Range(0, 3));
+  sub.add_option("--jobs", command.jobs,
+                 "problems to look at side by side; 0: one for each core, as far as memory goes")
+      ->check(CLI::Range(0, 256));
+  sub.add_flag("--json", command.json, "print one document (docs/json.md)");
+  add_common(sub, command);
 }
 
 } // namespace
 
 void add_tasks_import(CLI::App& tasks_command, Action& chosen) {
-  auto command = std::make_shared<ImportCommand>();
-  CLI::App* maker = tasks_command.add_subcommand(
-      "new", "Begin a task: write its files with marks where to fill them. With --from, make the "
-             "task of a PyTorch module: the class Model with get_inputs() and get_init_inputs(). "
-             "This needs PyTorch (WINNOW_PYTHON names the Python)");
-  maker
-      ->add_option("FOLDER", command->name,
-                   "folder of the new task, CATEGORY/NAME: its parent is the category")
-      ->required();
-  maker->add_option("--mode", command->mode, "mode of layers such as BatchNorm")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"eval", "train"}));
-  add_common(*maker, *command);
-  CLI::Option* from = maker->add_option("--from", command->from, "file of the module");
-  for (const char* of_modules :
-       {"--mode", "--device", "--memory", "--timeout", "--require-isolation"}) {
-    maker->get_option(of_modules)->needs(from);
-  }
-  maker->callback([command, &chosen] { chosen = [command] { return make_new(*command); }; });
+  add_new(tasks_command, chosen);
   CLI::App* importer = tasks_command.add_subcommand("import", "Make tasks of a benchmark");
   importer->require_subcommand(1);
-  add_definition(*importer, command, chosen);
-  CLI::App* kernelbench = importer->add_subcommand(
-      "kernelbench", "Make a task of each problem of levels 1 to 3, or of each problem of "
-                     "MultiKernelBench. Skips problems that an earlier import has made. Needs "
-                     "PyTorch (WINNOW_PYTHON names the Python)");
-  kernelbench
-      ->add_option("CHECKOUT", command->from,
-                   "folder with KernelBench/level1, or with reference/ of MultiKernelBench")
-      ->required();
-  kernelbench->add_option("--to", command->name, "folder for the tasks")->required();
-  kernelbench->add_option("--level", command->level, "only this level; 0: all")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 3));
-  kernelbench
-      ->add_option("--jobs", command->jobs,
-                   "problems to look at side by side; 0: one for each core, as far as memory goes")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 256));
-  kernelbench->add_flag("--json", command->json, "print one document (docs/json.md)");
-  add_common(*kernelbench, *command);
-  kernelbench->callback(
-      [command, &chosen] { chosen = [command] { return import_kernelbench(*command); }; });
+  add_definition(*importer, chosen);
+  add_kernelbench(*importer, chosen);
 }
 
 } // namespace winnow::harness

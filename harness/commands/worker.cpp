@@ -2,10 +2,8 @@
 #include "evaluators/evaluation/open_devices.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
-#include "harness/config/duration.h"
 #include "harness/exit/interrupt.h"
 #include "harness/machine/machine.h"
-#include "harness/machine/not_permitted.h"
 #include "remote/broker_credentials.h"
 #include "remote/remote_worker.h"
 #include "remote/transport_library.h"
@@ -14,14 +12,12 @@
 #include "tasks/parse/task_parse.h"
 #include "tasks/task/task.h"
 
-#include <algorithm>
 #include <chrono>
 #include <iostream>
 #include <memory>
 #include <mutex>
 #include <thread>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -34,7 +30,7 @@ struct WorkerCommand {
   BrokerOptions broker;
   std::string name; ///< empty: the user of the credentials
   evaluators::EvaluationOptions options;
-  std::string timeout = "60s", compile_timeout = "20s", wait = "5m";
+  std::chrono::milliseconds wait = std::chrono::minutes(5);
   bool trusted = false;
   bool torch = false;
 };
@@ -52,8 +48,6 @@ void say_line(const std::string& line) {
 
 evaluators::EvaluationOptions machine_options(const WorkerCommand& command) {
   evaluators::EvaluationOptions options = command.options;
-  options.run_timeout = duration_option("--timeout", command.timeout);
-  options.compile_timeout = duration_option("--compile-timeout", command.compile_timeout);
   check_isolation(options);
   return options;
 }
@@ -78,8 +72,7 @@ std::unique_ptr<remote::WorkerTransport> connected(const WorkerCommand& command,
                                                    const remote::BrokerAddress& broker,
                                                    const remote::WorkerIdentity& identity,
                                                    const Interrupt& interrupt) {
-  const auto wait = duration_option("--wait", command.wait);
-  const auto until = Clock::now() + wait;
+  const auto until = Clock::now() + command.wait;
   for (bool told = false;; std::this_thread::sleep_for(kConnectEvery)) {
     try {
       return remote::nats_transports().worker(broker, identity);
@@ -88,7 +81,8 @@ std::unique_ptr<remote::WorkerTransport> connected(const WorkerCommand& command,
         throw;
       }
       if (!std::exchange(told, true)) {
-        say_line(fmt::format("{}; trying again for {} s", error.what(), wait.count() / 1000));
+        say_line(
+            fmt::format("{}; trying again for {} s", error.what(), command.wait.count() / 1000));
       }
     }
   }
@@ -155,14 +149,13 @@ ExitCode work(const WorkerCommand& command) {
 }
 
 void add_options(CLI::App& sub, WorkerCommand& command) {
+  command.options.run_timeout = std::chrono::seconds(60);
   add_broker_options(sub, command.broker);
   sub.get_option("--broker")->required();
   sub.add_option("--name", command.name,
                  "name of this worker: that of its user at the broker (default: the user of the "
                  "credentials)");
-  sub.add_option("--device", command.options.device,
-                 "best, " + tasks::device_words() + ", or a list such as cuda:0,cuda:1")
-      ->capture_default_str();
+  sub.add_option("--device", command.options.device, several_devices());
   sub.add_flag("--trusted", command.trusted,
                "also hold finals, which need the held-out shapes of tasks; the broker must allow "
                "it (`winnow broker init --trusted-worker`)");
@@ -172,28 +165,25 @@ void add_options(CLI::App& sub, WorkerCommand& command) {
   sub.add_option("--precheck-cmd", command.options.precheck,
                  "shell command that reads each kernel file from stdin and may refuse it, as for "
                  "`winnow eval`");
-  sub.add_option("--timeout", command.timeout,
-                 "wall-clock limit of one run in a child; coordinators may set a shorter one")
-      ->capture_default_str();
-  sub.add_option("--compile-timeout", command.compile_timeout, "wall-clock limit of one compiler")
-      ->capture_default_str();
+  add_duration(sub, "--timeout", command.options.run_timeout,
+               "wall-clock limit of one run in a child; coordinators may set a shorter one");
+  add_duration(sub, "--compile-timeout", command.options.compile_timeout,
+               "wall-clock limit of one compiler");
   sub.add_option("--memory-bytes", command.options.memory_bytes, "memory limit of a child")
-      ->check(CLI::Range(std::uint64_t{1} << 20U, std::uint64_t{1} << 50U))
-      ->capture_default_str();
-  sub.add_option("--wait", command.wait,
-                 "how long to try to reach the broker before the worker gives up (exit code 1)")
-      ->capture_default_str();
+      ->check(CLI::Range(std::uint64_t{1} << 20U, std::uint64_t{1} << 50U));
+  add_duration(sub, "--wait", command.wait,
+               "how long to try to reach the broker before the worker gives up (exit code 1)");
 }
 
 } // namespace
 
 void add_worker(CLI::App& app, Action& chosen) {
-  auto command = std::make_shared<WorkerCommand>();
-  CLI::App* sub = app.add_subcommand(
-      "worker", "Judge on this machine what coordinators on other machines ask for through a "
-                "broker, until SIGTERM or Ctrl-C (docs/distributed.md)");
-  add_options(*sub, *command);
-  sub->callback([command, &chosen] { chosen = [command] { return work(*command); }; });
+  const auto [sub, command] =
+      add_command(app, chosen, "worker",
+                  "Judge on this machine what coordinators on other machines ask for through a "
+                  "broker, until SIGTERM or Ctrl-C (docs/distributed.md)",
+                  work);
+  add_options(sub, command);
 }
 
 } // namespace winnow::harness

@@ -136,24 +136,25 @@ using SetMember = void (*)(RunConfig& config, const json& value, const Range& ra
 using GetMember = json (*)(const RunConfig& config);
 
 ConfigKey key_of_member(std::string section, std::string name, SetMember set, GetMember get,
-                        Range range) {
+                        Range range, Reach reach) {
   return {std::move(section), std::move(name),
           [set, range](RunConfig& config, const json& value, const fs::path&) {
             set(config, value, range);
           },
-          get};
+          get, reach};
 }
 
 /// `Access` returns a reference to the member of a const or non-const RunConfig. The functions go
 /// on as pointers: std::function for sixty types of lambdas took the compiler a second and a half.
 template <typename Access>
-ConfigKey key(std::string section, std::string name, Access, Range range = {}) {
+ConfigKey key(std::string section, std::string name, Access, Range range = {},
+              Reach reach = Reach::Nothing) {
   return key_of_member(
       std::move(section), std::move(name),
       [](RunConfig& config, const json& value, const Range& limits) {
         decode(value, Access{}(config), limits);
       },
-      [](const RunConfig& config) { return encode(Access{}(config)); }, range);
+      [](const RunConfig& config) { return encode(Access{}(config)); }, range, reach);
 }
 
 /// A path that a resumed run finds, too: an absolute one. `base` is the folder of the file that
@@ -168,14 +169,15 @@ std::string found_path(const std::string& text, const fs::path& base) {
 
 /// A file or directory that is read.
 template <typename Access>
-ConfigKey existing_path(std::string section, std::string name, Access access) {
+ConfigKey existing_path(std::string section, std::string name, Access access,
+                        Reach reach = Reach::Path) {
   return {std::move(section), std::move(name),
           [access](RunConfig& config, const json& value, const fs::path& base) {
             std::string text;
             decode(value, text, Range{});
             access(config) = found_path(text, base);
           },
-          [access](const RunConfig& config) { return json(access(config)); }};
+          [access](const RunConfig& config) { return json(access(config)); }, reach};
 }
 
 /// Kernel files, or @ID for kernels of the store: a list, or one string.
@@ -194,10 +196,10 @@ ConfigKey seed_kernels() {
             }
             config.seed_kernels = std::move(names);
           },
-          [](const RunConfig& config) { return json(config.seed_kernels); }};
+          [](const RunConfig& config) { return json(config.seed_kernels); }, Reach::Path};
 }
 
-/// A table, stored as the text of a JSON object; empty: no table.
+/// A table of a request, stored as the text of a JSON object; empty: no table.
 template <typename Access>
 ConfigKey json_object(std::string section, std::string name, Access access) {
   return {std::move(section), std::move(name),
@@ -210,7 +212,8 @@ ConfigKey json_object(std::string section, std::string name, Access access) {
           [access](const RunConfig& config) {
             const std::string& text = access(config);
             return text.empty() ? json::object() : json::parse(text);
-          }};
+          },
+          Reach::Endpoint};
 }
 
 #define WINNOW_MEMBER(member) ([](auto& config) -> auto& { return config.member; })
@@ -218,8 +221,8 @@ ConfigKey json_object(std::string section, std::string name, Access access) {
 std::vector<ConfigKey> run_keys() {
   return {
       key("run", "name", WINNOW_MEMBER(name)),
-      key("run", "store", WINNOW_MEMBER(store)),
-      key("run", "tasks", WINNOW_MEMBER(tasks), {1}),
+      key("run", "store", WINNOW_MEMBER(store), {}, Reach::Path),
+      key("run", "tasks", WINNOW_MEMBER(tasks), {1}, Reach::Path),
       key("run", "device", WINNOW_MEMBER(evaluation.device)),
       key("run", "strategy", WINNOW_MEMBER(strategy)),
       key("run", "proposals", WINNOW_MEMBER(proposals), {1, 100'000}),
@@ -269,16 +272,16 @@ std::vector<ConfigKey> role_keys() {
 
 std::vector<ConfigKey> endpoint_keys() {
   return {
-      key("endpoint", "provider", WINNOW_MEMBER(endpoint.provider)),
-      key("endpoint", "kind", WINNOW_MEMBER(endpoint.kind)),
+      key("endpoint", "provider", WINNOW_MEMBER(endpoint.provider), {}, Reach::Endpoint),
+      key("endpoint", "kind", WINNOW_MEMBER(endpoint.kind), {}, Reach::Endpoint),
       existing_path("endpoint", "file", WINNOW_MEMBER(endpoint.file)),
       key("endpoint", "run", WINNOW_MEMBER(endpoint.run)),
       key("endpoint", "reuse", WINNOW_MEMBER(endpoint.reuse)),
-      key("endpoint", "base_url", WINNOW_MEMBER(endpoint.base_url)),
-      key("endpoint", "model", WINNOW_MEMBER(endpoint.model)),
-      key("endpoint", "api_key_env", WINNOW_MEMBER(endpoint.api_key_env)),
-      key("endpoint", "api_key_cmd", WINNOW_MEMBER(endpoint.api_key_cmd)),
-      existing_path("endpoint", "api_key_file", WINNOW_MEMBER(endpoint.api_key_file)),
+      key("endpoint", "base_url", WINNOW_MEMBER(endpoint.base_url), {}, Reach::Endpoint),
+      key("endpoint", "model", WINNOW_MEMBER(endpoint.model), {}, Reach::Endpoint),
+      key("endpoint", "api_key_env", WINNOW_MEMBER(endpoint.api_key_env), {}, Reach::Key),
+      key("endpoint", "api_key_cmd", WINNOW_MEMBER(endpoint.api_key_cmd), {}, Reach::Command),
+      existing_path("endpoint", "api_key_file", WINNOW_MEMBER(endpoint.api_key_file), Reach::Key),
       key("endpoint", "stream", WINNOW_MEMBER(endpoint.stream)),
       key("endpoint", "structured_output", WINNOW_MEMBER(endpoint.structured_output)),
       key("endpoint", "effort", WINNOW_MEMBER(endpoint.effort)),
@@ -286,7 +289,7 @@ std::vector<ConfigKey> endpoint_keys() {
       key("endpoint", "max_output_tokens", WINNOW_MEMBER(endpoint.max_output_tokens)),
       json_object("endpoint", "members", WINNOW_MEMBER(endpoint.members)),
       json_object("endpoint", "extra_body", WINNOW_MEMBER(endpoint.extra_body)),
-      key("endpoint", "extra_headers", WINNOW_MEMBER(endpoint.extra_headers)),
+      key("endpoint", "extra_headers", WINNOW_MEMBER(endpoint.extra_headers), {}, Reach::Endpoint),
       existing_path("endpoint", "prices", WINNOW_MEMBER(endpoint.prices)),
       key("endpoint", "dollars_per_million_input",
           WINNOW_MEMBER(endpoint.dollars_per_million_input)),
@@ -309,7 +312,7 @@ std::vector<ConfigKey> network_keys() {
       key("endpoint", "timeout_seconds", WINNOW_MEMBER(endpoint.timeout_seconds), kSeconds),
       key("endpoint", "max_attempts", WINNOW_MEMBER(endpoint.max_attempts), {1, 100}),
       key("endpoint", "outage_seconds", WINNOW_MEMBER(endpoint.outage_seconds), {0.001, 604'800}),
-      key("endpoint", "proxy", WINNOW_MEMBER(endpoint.proxy)),
+      key("endpoint", "proxy", WINNOW_MEMBER(endpoint.proxy), {}, Reach::Endpoint),
       existing_path("endpoint", "ca_file", WINNOW_MEMBER(endpoint.ca_file)),
   };
 }
@@ -327,19 +330,19 @@ std::vector<ConfigKey> evaluation_keys() {
       key("evaluation", "run_timeout", WINNOW_MEMBER(evaluation.run_timeout)),
       key("evaluation", "compile_timeout", WINNOW_MEMBER(evaluation.compile_timeout)),
       key("evaluation", "memory_bytes", WINNOW_MEMBER(evaluation.memory_bytes), {1 << 20}),
-      key("evaluation", "cache", WINNOW_MEMBER(evaluation.cache)),
-      key("evaluation", "precheck", WINNOW_MEMBER(evaluation.precheck)),
+      key("evaluation", "cache", WINNOW_MEMBER(evaluation.cache), {}, Reach::Path),
+      key("evaluation", "precheck", WINNOW_MEMBER(evaluation.precheck), {}, Reach::Command),
   };
 }
 
 std::vector<ConfigKey> broker_keys() {
   return {
-      key("broker", "url", WINNOW_MEMBER(broker.url)),
+      key("broker", "url", WINNOW_MEMBER(broker.url), {}, Reach::Endpoint),
       key("broker", "pool", WINNOW_MEMBER(broker.pool)),
-      existing_path("broker", "credentials", WINNOW_MEMBER(broker.credentials)),
+      existing_path("broker", "credentials", WINNOW_MEMBER(broker.credentials), Reach::Key),
       existing_path("broker", "ca_file", WINNOW_MEMBER(broker.ca_file)),
       existing_path("broker", "certificate_file", WINNOW_MEMBER(broker.certificate_file)),
-      existing_path("broker", "key_file", WINNOW_MEMBER(broker.key_file)),
+      existing_path("broker", "key_file", WINNOW_MEMBER(broker.key_file), Reach::Key),
   };
 }
 
@@ -364,12 +367,18 @@ constexpr KeyOption kOptions[] = {
     {"evaluation", "precheck", "--precheck-cmd",
      "shell command that reads each kernel file from stdin and prints a JSON object with "
      "should_filter; Winnow does not run a kernel if the command refuses the file or fails"},
-    {"broker", "url", "--broker", kBrokerHelp},
-    {"broker", "pool", "--pool", kPoolHelp},
-    {"broker", "credentials", "--broker-credentials", kCredentialsHelp},
-    {"broker", "ca_file", "--broker-ca", kCaHelp},
-    {"broker", "certificate_file", "--broker-certificate", kCertificateHelp},
-    {"broker", "key_file", "--broker-key", kKeyHelp},
+    {"broker", "url", "--broker",
+     "judge at the workers that this NATS broker knows, for instance nats://host:4222, and not on "
+     "this machine (docs/distributed.md)"},
+    {"broker", "pool", "--pool", "pool of workers to use"},
+    {"broker", "credentials", "--broker-credentials",
+     "file with USER:PASSWORD for the broker (default: $WINNOW_BROKER_CREDENTIALS)"},
+    {"broker", "ca_file", "--broker-ca",
+     "PEM file with the certificate that signed that of a tls:// broker (default: the system's)"},
+    {"broker", "certificate_file", "--broker-certificate",
+     "PEM file with the certificate that a tls:// broker asks for"},
+    {"broker", "key_file", "--broker-key",
+     "PEM file with the private key of --broker-certificate; only its owner may read the file"},
     {"limits", "calls", "--max-calls",
      "limit on model calls in all sessions of the run; 0: no limit"},
     {"limits", "tokens", "--max-tokens",
@@ -379,50 +388,12 @@ constexpr KeyOption kOptions[] = {
      "limit on wall time: seconds, or 90s, 10m, 1.5h; 0: no limit"},
 };
 
-struct KeyReach {
-  const char* section;
-  const char* name;
-  Reach reach;
-};
-constexpr KeyReach kReaches[] = {
-    {"run", "store", Reach::Path},
-    {"run", "tasks", Reach::Path},
-    {"run", "seed_kernel", Reach::Path},
-    {"prompts", "directory", Reach::Path},
-    {"endpoint", "provider", Reach::Endpoint},
-    {"endpoint", "kind", Reach::Endpoint},
-    {"endpoint", "base_url", Reach::Endpoint},
-    {"endpoint", "model", Reach::Endpoint},
-    {"endpoint", "members", Reach::Endpoint},
-    {"endpoint", "extra_body", Reach::Endpoint},
-    {"endpoint", "extra_headers", Reach::Endpoint},
-    {"endpoint", "proxy", Reach::Endpoint},
-    {"endpoint", "api_key_env", Reach::Key},
-    {"endpoint", "api_key_cmd", Reach::Command},
-    {"endpoint", "api_key_file", Reach::Key},
-    {"endpoint", "file", Reach::Path},
-    {"endpoint", "prices", Reach::Path},
-    {"endpoint", "ca_file", Reach::Path},
-    {"evaluation", "cache", Reach::Path},
-    {"evaluation", "precheck", Reach::Command},
-    {"broker", "url", Reach::Endpoint},
-    {"broker", "credentials", Reach::Key},
-    {"broker", "ca_file", Reach::Path},
-    {"broker", "certificate_file", Reach::Path},
-    {"broker", "key_file", Reach::Key},
-};
-
-/// Sets what kOptions and kReaches say about the key.
+/// Sets what kOptions says about the key.
 void describe_key(ConfigKey& key) {
   for (const KeyOption& entry : kOptions) {
     if (key.section == entry.section && key.name == entry.name) {
       key.option = entry.option;
       key.help = entry.help;
-    }
-  }
-  for (const KeyReach& entry : kReaches) {
-    if (key.section == entry.section && key.name == entry.name) {
-      key.reach = entry.reach;
     }
   }
 }

@@ -36,9 +36,9 @@ struct ConfigKey {
   /// Throws BadValue. Relative paths of files to read are also searched in `base`.
   std::function<void(RunConfig&, const nlohmann::json&, const std::filesystem::path& base)> set;
   std::function<nlohmann::json(const RunConfig&)> get;
+  Reach reach = Reach::Nothing;
   std::string option = {}; ///< of `run` and `resume`, which sets the key; empty: only --set does
   std::string help = {};   ///< of the option
-  Reach reach = Reach::Nothing;
 };
 
 const std::vector<ConfigKey>& config_keys();

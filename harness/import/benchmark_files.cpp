@@ -1,7 +1,6 @@
-#include "harness/import/benchmark_files.h"
-
 #include "base/error.h"
 #include "base/files.h"
+#include "harness/import/import_modules.h"
 
 #include <algorithm>
 #include <cstdlib>

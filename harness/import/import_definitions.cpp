@@ -120,7 +120,7 @@ bool was_made(const DefinitionFile& file, const std::string& definition) {
 }
 
 void write_task(const Describe& describe, const DefinitionFile& file, const std::string& definition,
-                const ImportOptions& options, ImportedDefinition& result) {
+                const ImportOptions& options, Imported& result) {
   const json fields = json::parse(definition);
   const auto reference = fields.find("reference");
   if (reference == fields.end() || !reference->is_string()) {
@@ -136,7 +136,7 @@ void write_task(const Describe& describe, const DefinitionFile& file, const std:
   write_file_atomic(file.folder / "reference.py", source);
   write_file_atomic(file.folder / kDefinition, definition);
   write_file_atomic(file.folder / "task.toml", toml);
-  result.imported.flags = module_flags(description);
+  result.flags = module_flags(description);
 }
 
 } // namespace
@@ -201,24 +201,24 @@ std::vector<DefinitionFile> definition_files(const fs::path& path, const fs::pat
   return files;
 }
 
-ImportedDefinition import_definition(const Describe& describe, const DefinitionFile& file,
-                                     const ImportOptions& options) {
-  ImportedDefinition result;
-  result.imported.folder = file.folder;
-  result.imported.refused = file.wrong;
+Imported import_definition(const Describe& describe, const DefinitionFile& file,
+                           const ImportOptions& options) {
+  Imported result;
+  result.folder = file.folder;
+  result.refused = file.wrong;
   if (!file.wrong.empty()) {
     return result;
   }
   try {
     const std::string definition = read_file(file.file, kMostDefinitionBytes);
     if (was_made(file, definition)) {
-      result.imported.flags = tasks::load_task(file.folder).source.flags;
-      result.imported.was_there = true;
+      result.flags = tasks::load_task(file.folder).source.flags;
+      result.was_there = true;
     } else {
       write_task(describe, file, definition, options, result);
     }
   } catch (const std::exception& error) {
-    result.imported.refused = error.what();
+    result.refused = error.what();
   }
   return result;
 }

@@ -22,15 +22,10 @@ struct DefinitionFile {
 std::vector<DefinitionFile> definition_files(const std::filesystem::path& path,
                                              const std::filesystem::path& to);
 
-/// What became of one definition.
-struct ImportedDefinition {
-  Imported imported;
-  std::vector<std::string> notes; ///< about workloads
-};
 /// Asks PyTorch for the description of the definition and writes its task: task.toml, reference.py
 /// with the definition's reference, and definition.json. Never throws because of the definition.
-ImportedDefinition import_definition(const Describe& describe, const DefinitionFile& file,
-                                     const ImportOptions& options);
+Imported import_definition(const Describe& describe, const DefinitionFile& file,
+                           const ImportOptions& options);
 
 /// The workloads of a file, each as JSON text with `axes` and `inputs`. Lines that are no workload
 /// and workloads with a broken safetensors file are left out; `notes` says which.

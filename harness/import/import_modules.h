@@ -1,16 +1,30 @@
 #pragma once
 
-#include "harness/import/module_task.h"
-
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
 namespace winnow::harness {
+
+/// From where a PyTorch module comes, and how it is run.
+struct ModuleOrigin {
+  std::string origin; ///< for people: "KernelBench level1/19_ReLU.py", or a path
+  std::string mode;   ///< "train" or "eval"
+};
+
+/// The text of a task.toml for a PyTorch module. `description`: torch_child.py's answer to
+/// "describe" (evaluators/torch/README.md). Throws Error if Winnow has no task for such a module
+/// yet.
+std::string module_task_toml(const nlohmann::json& description, const ModuleOrigin& origin);
+
+/// What a task says of itself on boards: flags of the description, and the mutants that pass.
+std::vector<std::string> module_flags(const nlohmann::json& description);
 
 /// A PyTorch module to make a task of.
 struct Module {
@@ -41,6 +55,7 @@ struct Imported {
   std::vector<std::string> flags; ///< see module_flags()
   WrongAnswers wrong;
   double seconds = 0;
+  std::vector<std::string> notes = {}; ///< about the workloads of a definition
 };
 
 /// Asks a torch child for a description (evaluators/torch/README.md). Throws Error.
@@ -53,14 +68,51 @@ using Describe = std::function<nlohmann::json(const nlohmann::json& request)>;
 Imported import_module(const Describe& describe, const Module& module,
                        const ImportOptions& options);
 
-/// Told of each module that is done, with its place in the list. One call at a time.
-using ModuleDone = std::function<void(std::size_t index, const Imported&)>;
+/// Makes the task with this place in a list.
+using ImportOne = std::function<Imported(const Describe&, std::size_t index)>;
+/// Told of each task that is done. One call at a time.
+using ImportDone = std::function<void(const Imported&)>;
 
-/// Imports all modules, one thread for each of `children`. Begins with the last ones, because the
-/// large networks of a benchmark come last. The results have the order of `modules`; after a
+/// Makes `count` tasks, one thread for each of `children`. Begins with the last ones, because the
+/// large networks of a benchmark come last. The results have the order of the list; after a
 /// cancellation those that were not finished are left out.
-std::vector<Imported> import_all(const std::vector<Describe>& children,
-                                 const std::vector<Module>& modules, const ImportOptions& options,
-                                 const ModuleDone& done, const std::function<bool()>& cancelled);
+std::vector<Imported> import_all(const std::vector<Describe>& children, std::size_t count,
+                                 const ImportOne& import_one, const ImportDone& done,
+                                 const std::function<bool()>& cancelled);
+
+/// The problems of a checkout, in the order of folders and files:
+/// - of KernelBench, and of another benchmark with its folders: level1 to level3, files N_name.py;
+/// - of MultiKernelBench: each file reference/CATEGORY/name.py with a Model and get_inputs().
+/// `level`: 0 for all. `to`: the folder of the tasks. Throws UsageError if there are none.
+std::vector<Module> benchmark_modules(const std::filesystem::path& checkout, int level,
+                                      const std::filesystem::path& to);
+
+/// What an import ended with.
+struct ImportReport {
+  std::string device; ///< "cpu", "cuda:0"
+  std::string torch;  ///< version of PyTorch
+  std::size_t jobs = 1;
+  double seconds = 0;
+  std::vector<Imported> imported;
+};
+
+/// Schema "winnow.import", version 1.
+nlohmann::json import_json(const ImportReport& report);
+
+/// A line for each module that is no plain task, and a table by folder.
+std::string import_text(const ImportReport& report);
+
+/// What Winnow knows of a module that no import can compute (tasks/import/kernelbench.toml).
+struct KnownModule {
+  std::optional<std::string> mode; ///< in which the module is no random function
+  std::string more_source;         ///< goes behind the file for its description; may be empty
+  std::vector<std::string> flags;
+};
+
+/// Found by the text of the class Model, so that other numbers and sizes do not matter.
+KnownModule known_module(std::string_view source);
+
+/// The class Model of a file, without white space at the end; empty if there is none.
+std::string_view model_class(std::string_view source);
 
 } // namespace winnow::harness

@@ -1,9 +1,7 @@
 // Makes tasks of PyTorch modules.
 #include "base/error.h"
 #include "base/files.h"
-#include "harness/import/benchmark_files.h"
-#include "harness/import/import_report.h"
-#include "harness/import/known_modules.h"
+#include "harness/import/import_modules.h"
 #include "tasks/parse/task_parse.h"
 #include "tasks/task/task.h"
 #include "tests/support/json_page.h"
@@ -236,13 +234,17 @@ TEST_F(Import, TakesAwayWhatAKilledImportLeft) {
   EXPECT_THAT(written(), ElementsAre("one"));
 }
 
+ImportOne importer_of(const std::vector<Module>& modules) {
+  return [&](const Describe& child, std::size_t i) { return import_module(child, modules[i], {}); };
+}
+
 TEST_F(Import, AChildThatDiesRefusesItsModuleOnly) {
   const std::vector<Module> modules = {module("a", "text"), module("b", "raise"),
                                        module("c", "text")};
   std::size_t told = 0;
-  const auto done = [&told](std::size_t, const Imported&) { ++told; };
-  const std::vector<Imported> all =
-      import_all({describe(), describe()}, modules, {}, done, [] { return false; });
+  const std::vector<Imported> all = import_all(
+      {describe(), describe()}, modules.size(), importer_of(modules),
+      [&told](const Imported&) { ++told; }, [] { return false; });
   ASSERT_EQ(all.size(), 3U);
   EXPECT_EQ(all[0].folder, modules[0].folder);
   EXPECT_EQ(all[0].refused, "");
@@ -256,7 +258,7 @@ TEST_F(Import, ACancelledModuleIsNotRefused) {
   const std::vector<Module> modules = {module("a", "text"), module("b", "raise"),
                                        module("c", "text")};
   const std::vector<Imported> all = import_all(
-      {describe()}, modules, {}, [](std::size_t, const Imported&) {},
+      {describe()}, modules.size(), importer_of(modules), [](const Imported&) {},
       [this] { return asked_ >= 2; });
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(all[0].folder, modules[2].folder);

@@ -1,6 +1,5 @@
-#include "harness/import/import_report.h"
-
 #include "base/text.h"
+#include "harness/import/import_modules.h"
 #include "tasks/task/task.h"
 
 #include <map>

@@ -1,8 +1,7 @@
-#include "harness/import/module_task.h"
-
 #include "base/error.h"
 #include "base/json_dump.h"
 #include "base/text.h"
+#include "harness/import/import_modules.h"
 #include "tasks/inputs/dtype.h"
 
 #include <algorithm>

@@ -3,7 +3,6 @@
 #include "base/error.h"
 #include "evaluators/evaluation/open_devices.h"
 #include "harness/machine/machine.h"
-#include "harness/machine/not_permitted.h"
 #include "remote/broker_config.h"
 #include "remote/broker_credentials.h"
 #include "remote/remote_devices.h"

@@ -23,20 +23,6 @@ struct BrokerOptions {
 /// What to connect to. Throws as remote::broker_address() does.
 remote::BrokerAddress address_of(const BrokerOptions& broker);
 
-/// The help texts of the options that set them.
-inline constexpr const char* kBrokerHelp =
-    "judge at the workers that this NATS broker knows, for instance nats://host:4222, and not on "
-    "this machine (docs/distributed.md)";
-inline constexpr const char* kPoolHelp = "pool of workers to use";
-inline constexpr const char* kCredentialsHelp =
-    "file with USER:PASSWORD for the broker (default: $WINNOW_BROKER_CREDENTIALS)";
-inline constexpr const char* kCaHelp =
-    "PEM file with the certificate that signed that of a tls:// broker (default: the system's)";
-inline constexpr const char* kCertificateHelp =
-    "PEM file with the certificate that a tls:// broker asks for";
-inline constexpr const char* kKeyHelp =
-    "PEM file with the private key of --broker-certificate; only its owner may read the file";
-
 /// The one place that decides where evaluations run: on the devices of this machine that
 /// `machine.device` names, or at a broker's workers. `session_secret`: of an earlier session to go
 /// on with; empty: none. Throws UsageError, DeviceUnavailable, NotPermitted, Error.

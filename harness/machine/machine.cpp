@@ -2,7 +2,6 @@
 
 #include "evaluators/evaluation/blank_evaluation.h"
 #include "evaluators/host/devices.h"
-#include "harness/machine/not_permitted.h"
 
 #include <iostream>
 #include <mutex>

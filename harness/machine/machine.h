@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/error.h"
 #include "evaluators/device/device_report.h"
 #include "evaluators/host/machine_options.h"
 
@@ -18,5 +19,11 @@ void check_isolation(const evaluators::MachineOptions& options);
 nlohmann::json describe_environment(const evaluators::DeviceReport& device);
 
 std::string winnow_version();
+
+/// A required isolation level or permission is not available. Exit code 4.
+class NotPermitted : public Error {
+public:
+  using Error::Error;
+};
 
 } // namespace winnow::harness

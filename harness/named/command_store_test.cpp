@@ -1,6 +1,6 @@
 #include "base/error.h"
 #include "base/files.h"
-#include "harness/named/command_store.h"
+#include "harness/named/named_task.h"
 
 #include <filesystem>
 

@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/text/shell_word.h"
-#include "harness/named/command_store.h"
+#include "harness/report/terminal.h"
 #include "store/task_notes.h"
 #include "tasks/catalogue.h"
 #include "tasks/parse/task_parse.h"
@@ -120,6 +120,33 @@ std::string name_in_stores(const std::string& given) {
     given_folders()[folder.filename().string()] = folder.string();
   }
   return folder.filename().string();
+}
+
+using Mode = store::RunStore::Mode;
+
+CommandStore::CommandStore(std::string path, Use use) : path_(std::move(path)), use_(use) {}
+
+const store::RunStore& CommandStore::to_read() {
+  if (!store_) {
+    store_.emplace(find_store(path_), keeps() ? Mode::ReadWrite : Mode::ReadOnly);
+  }
+  return *store_;
+}
+
+store::RunStore& CommandStore::to_keep() {
+  if (!keeps()) {
+    throw Error("the command names no store that it adds to");
+  }
+  if (!store_) {
+    store_.emplace(path_, Mode::ReadWrite);
+  }
+  return *store_;
+}
+
+void CommandStore::open_if_kept() {
+  if (keeps()) {
+    to_keep();
+  }
 }
 
 } // namespace winnow::harness

@@ -2,7 +2,6 @@
 
 #include "base/json_dump.h"
 #include "base/text.h"
-#include "harness/report/board_text.h"
 #include "harness/report/json_table.h"
 #include "store/export.h"
 #include "store/leaderboard_format.h"

@@ -1,7 +1,6 @@
-#include "harness/report/board_text.h"
-
 #include "base/text.h"
 #include "base/text/number_text.h"
+#include "harness/report/board_report.h"
 #include "harness/report/json_table.h"
 #include "tasks/result/speedup.h"
 

@@ -28,4 +28,9 @@ std::string prompt_text(const nlohmann::json& document);
 /// One line for each launch that was timed, with tabs: shape_id, shape, kernel, ordinal, time_ns.
 std::string samples_text(const nlohmann::json& document);
 
+/// Compares two documents of schema "winnow.candidate". Schema "winnow.diff", version 1.
+nlohmann::json diff_json(const nlohmann::json& a, const nlohmann::json& b);
+/// `race`: the command that races A against B.
+std::string diff_text(const nlohmann::json& document, const std::string& race);
+
 } // namespace winnow::harness

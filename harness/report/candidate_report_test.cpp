@@ -1,5 +1,4 @@
 #include "harness/report/candidate_report.h"
-#include "harness/report/diff_report.h"
 #include "harness/report/testing/report_fake.h"
 #include "tests/support/json_page.h"
 

@@ -1,7 +1,6 @@
-#include "harness/report/diff_report.h"
-
 #include "base/text.h"
 #include "base/text/unified_diff.h"
+#include "harness/report/candidate_report.h"
 #include "harness/report/json_table.h"
 #include "harness/report/timed_shapes.h"
 #include "store/candidate_record.h"

@@ -1,5 +1,5 @@
 #include "base/text.h"
-#include "harness/report/board_text.h"
+#include "harness/report/board_report.h"
 #include "harness/report/json_table.h"
 #include "tasks/result/speedup.h"
 

@@ -31,6 +31,17 @@ std::string text_at(const json& document, const std::string& path) {
   return value.is_null() ? "" : value.is_string() ? value.get<std::string>() : json_line(value);
 }
 
+std::string filled(std::string_view text, const json& document) {
+  std::string out;
+  for (std::size_t open = 0; (open = text.find('{')) != std::string_view::npos;) {
+    const std::size_t close = text.find('}', open);
+    out += text.substr(0, open);
+    out += text_at(document, std::string(text.substr(open + 1, close - open - 1)));
+    text.remove_prefix(close + 1);
+  }
+  return out += text;
+}
+
 tasks::Bounds bounds_at(const json& document, const std::string& name, const std::string& unit) {
   const tasks::Bounds bounds{number_at(document, name + "_low" + unit),
                              number_at(document, name + "_high" + unit)};

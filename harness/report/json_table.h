@@ -20,6 +20,10 @@ const nlohmann::json& value_at(const nlohmann::json& document, const std::string
 double number_at(const nlohmann::json& document, const std::string& path);
 /// The value at a path as a cell shows it: nothing for null, a string unchanged.
 std::string text_at(const nlohmann::json& document, const std::string& path);
+/// The text with the values at paths, as text_at() writes them, in the place of the paths in
+/// braces:
+/// "{task} on {device}".
+std::string filled(std::string_view text, const nlohmann::json& document);
 /// The interval from NAME_low to NAME_high, each followed by `unit`; unknown unless both are
 /// finite.
 tasks::Bounds bounds_at(const nlohmann::json& document, const std::string& name,

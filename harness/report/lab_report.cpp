@@ -269,18 +269,12 @@ json sums_by_strategy(const json& replays) {
       return other.at("strategy") == one.at("strategy");
     });
     if (sum == sums.end()) {
-      sums.push_back({{"strategy", one.at("strategy")},
-                      {"search", 0},
-                      {"recorded_calls", 0},
-                      {"replayed_calls", 0},
-                      {"log_speedup", 0.0},
-                      {"recorded_log_speedup", 0.0},
-                      {"is_own", false},
-                      {"why_stopped", ""}});
-      sum = sums.end() - 1;
+      sums.push_back(one);
+      sums.back().update({{"search", 1}, {"why_stopped", ""}});
+      continue;
     }
     (*sum)["search"] = sum->at("search").get<int>() + 1;
-    (*sum)["is_own"] = sum->at("is_own").get<bool>() || one.at("is_own").get<bool>();
+    (*sum)["is_own"] = sum->at("is_own") == true || one.at("is_own") == true;
     for (const char* name : {"recorded_calls", "replayed_calls"}) {
       (*sum)[name] = sum->at(name).get<int>() + one.at(name).get<int>();
     }

@@ -28,6 +28,11 @@ tasks::CaseResult timed_case(tasks::ShapeSet set, const std::string& shape) {
   return result;
 }
 
+TEST(JsonTable, FillsPathsWithTheirValues) {
+  const nlohmann::json document{{"a", {{"b", 3}}}, {"name", "x{a}"}, {"none", nullptr}};
+  EXPECT_EQ(filled("{name}: {a/b} of {none}{missing}.", document), "x{a}: 3 of .");
+}
+
 TEST(EvalReport, ShowsEachShapeAndTheVerdict) {
   tasks::Evaluation evaluation;
   evaluation.verdict = tasks::Verdict::Correct;

@@ -1,7 +1,7 @@
 #include "harness/report/role_report.h"
 
 #include "base/text/number_text.h"
-#include "harness/report/text_table.h"
+#include "harness/report/json_table.h"
 #include "profiling/statistics/proportion.h"
 #include "search/speed_bins.h"
 #include "store/advice.h"
@@ -121,32 +121,28 @@ json role_json(const store::RunStore& store, store::RowId run, const store::Role
 std::string percent_text(const json& share) {
   return share.is_null()
              ? "not known"
-             : fmt::format("{:.0f} % ({:.0f} to {:.0f} %)", 100 * share.at("value").get<double>(),
-                           100 * share.at("low").get<double>(),
-                           100 * share.at("high").get<double>());
+             : fmt::format("{:.0f} % ({:.0f} to {:.0f} %)", 100 * number_at(share, "value"),
+                           100 * number_at(share, "low"), 100 * number_at(share, "high"));
 }
 
 std::string arm_line(const json& arm) {
-  const std::string name = arm.at("arm");
-  std::string line =
-      fmt::format("  {}: {} kernels, mean gain x{:.3f}", name.empty() ? "built-in words" : name,
-                  arm.at("kernels").get<std::int64_t>(), arm.at("mean_gain").get<double>());
-  if (!arm.at("low").is_null()) {
-    line += fmt::format(" (x{:.3f} to x{:.3f})", arm.at("low").get<double>(),
-                        arm.at("high").get<double>());
-  }
-  return line + "\n";
+  const std::string name = text_at(arm, "arm");
+  return fmt::format(
+      "  {}: {} kernels, mean gain x{:.3f}{}\n", name.empty() ? "built-in words" : name,
+      text_at(arm, "kernels"), number_at(arm, "mean_gain"),
+      arm.at("low").is_null()
+          ? ""
+          : fmt::format(" (x{:.3f} to x{:.3f})", number_at(arm, "low"), number_at(arm, "high")));
 }
 
 std::string role_score_text(const json& role) {
   if (role.contains("directions")) {
     return role["directions"].is_null()
                ? "no prediction was measured yet"
-               : fmt::format("right direction {} of {}, {}; median error of the size {:.0f} points",
-                             role["directions"]["count"].get<std::int64_t>(),
-                             role["directions"]["of"].get<std::int64_t>(),
-                             percent_text(role["directions"]),
-                             role["median_error_pct"].get<double>());
+               : filled("right direction {count} of {of}, ", role["directions"]) +
+                     fmt::format("{}; median error of the size {:.0f} points",
+                                 percent_text(role["directions"]),
+                                 number_at(role, "median_error_pct"));
   }
   if (role.contains("answers")) {
     return fmt::format("precision {}, recall {}", percent_text(role["answers"]["precision"]),
@@ -157,50 +153,43 @@ std::string role_score_text(const json& role) {
     return scores["score"].is_null()
                ? "no forecast was measured yet"
                : fmt::format("mean score of {} forecasts {:.4f}, without a model {:.4f}; 0 is best",
-                             scores["measured"].get<std::int64_t>(), scores["score"].get<double>(),
-                             scores["model_free"].get<double>());
+                             text_at(scores, "measured"), number_at(scores, "score"),
+                             number_at(scores, "model_free"));
   }
   return "";
 }
 
 std::string verifier_lines(const json& answers) {
-  return fmt::format("verifier: accepted {} correct and {} failing kernels; rejected {}, of which "
-                     "{} ran as an audit: {} failed\n",
-                     answers.at("accepted_correct").get<std::int64_t>(),
-                     answers.at("accepted_failed").get<std::int64_t>(),
-                     answers.at("rejected").get<std::int64_t>(),
-                     answers.at("audited_correct").get<std::int64_t>() +
-                         answers.at("audited_failed").get<std::int64_t>(),
-                     answers.at("audited_failed").get<std::int64_t>());
+  return filled("verifier: accepted {accepted_correct} correct and {accepted_failed} failing "
+                "kernels; rejected {rejected}, of which ",
+                answers) +
+         fmt::format("{:.0f} ran as an audit: {} failed\n",
+                     number_at(answers, "audited_correct") + number_at(answers, "audited_failed"),
+                     text_at(answers, "audited_failed"));
 }
 
 /// "  gemm_f32/forecast/2, candidate 7: likely 1.1x to 1.25x; measured 1.180x, score 0.0313,
 /// without a model 0.1250".
 std::string forecast_line(const json& forecast) {
-  const std::string text = fmt::format(
-      "  {}, candidate {}: likely {}; ", forecast.at("key").get<std::string>(),
-      forecast.at("candidate_id").get<std::int64_t>(), forecast.at("likely").get<std::string>());
-  if (forecast.at("left_out").get<bool>()) {
+  const std::string text = filled("  {key}, candidate {candidate_id}: likely {likely}; ", forecast);
+  if (forecast.at("left_out") == true) {
     return text + "left out\n";
   }
   if (forecast.at("speed").is_null()) {
     return text + "no speed was measured\n";
   }
   return text + fmt::format("measured {:.3f}x{}, score {:.4f}, without a model {:.4f}\n",
-                            forecast.at("speed").get<double>(),
-                            forecast.at("audit").get<bool>() ? " as an audit" : "",
-                            forecast.at("score").get<double>(),
-                            forecast.at("model_free").get<double>());
+                            number_at(forecast, "speed"),
+                            forecast.at("audit") == true ? " as an audit" : "",
+                            number_at(forecast, "score"), number_at(forecast, "model_free"));
 }
 
 std::string forecaster_lines(const json& role) {
   constexpr std::size_t kMostLines = 20;
-  const json& scores = role.at("forecast_scores");
-  std::string text = fmt::format(
-      "forecaster: left out {} kernels; {} improbable ones ran as an audit: {} beat the best "
-      "kernel. Speeds as multiples of the parent's:\n",
-      scores.at("left_out").get<std::int64_t>(), scores.at("audited").get<std::int64_t>(),
-      scores.at("audited_beat").get<std::int64_t>());
+  std::string text =
+      filled("forecaster: left out {left_out} kernels; {audited} improbable ones ran as an audit: "
+             "{audited_beat} beat the best kernel. Speeds as multiples of the parent's:\n",
+             role.at("forecast_scores"));
   const json& all = role.at("forecasts");
   for (std::size_t i = 0; i < std::min(all.size(), kMostLines); ++i) {
     text += forecast_line(all[i]);
@@ -219,7 +208,7 @@ std::string details_of(const json& role) {
     text += forecaster_lines(role);
   }
   if (role.contains("arms") && !role["arms"].empty()) {
-    text += role.at("role").get<std::string>() + ":\n";
+    text += text_at(role, "role") + ":\n";
     for (const json& arm : role["arms"]) {
       text += arm_line(arm);
     }
@@ -260,32 +249,32 @@ std::string roles_text(const json& document) {
   if (document.at("roles").empty()) {
     return "";
   }
-  TextTable table;
-  table.columns = {{"role"},         {"calls", true},   {"useful", true},
-                   {"tokens", true}, {"dollars", true}, {"score"}};
+  const auto tokens = [](const json& role) {
+    return fmt::format("{:.0f}",
+                       number_at(role, "prompt_tokens") + number_at(role, "completion_tokens"));
+  };
+  const auto dollars = [](const json& sum) {
+    return sum.is_null() ? "unknown" : number_text(sum.get<double>(), 4);
+  };
+  json rows = json::array();
   std::string details;
   for (const json& role : document.at("roles")) {
     details += details_of(role);
-    if (!role.contains("calls")) {
-      continue;
+    if (role.contains("calls")) {
+      rows.push_back(role);
     }
-    const std::int64_t tokens = role.at("prompt_tokens").get<std::int64_t>() +
-                                role.at("completion_tokens").get<std::int64_t>();
-    table.rows.push_back(
-        {role.at("role"), std::to_string(role.at("calls").get<std::int64_t>()),
-         std::to_string(role.at("useful").get<std::int64_t>()), std::to_string(tokens),
-         role.at("dollars").is_null() ? "unknown"
-                                      : number_text(role.at("dollars").get<double>(), 4),
-         role_score_text(role)});
   }
-  std::string text = table.rows.empty() ? "" : to_aligned_text(table, 0);
   for (const json& moment : document.at("switched_off")) {
-    details += fmt::format(
-        "{}: the {} was switched off after {} calls: {}\n", moment.at("task").get<std::string>(),
-        moment.at("role").get<std::string>(), moment.at("after_calls").get<std::int64_t>(),
-        moment.at("reason").get<std::string>());
+    details +=
+        filled("{task}: the {role} was switched off after {after_calls} calls: {reason}\n", moment);
   }
-  return text + details;
+  const TextTable table = json_table(rows, {{{"role"}, "role"},
+                                            {{"calls", true}, "calls"},
+                                            {{"useful", true}, "useful"},
+                                            {{"tokens", true}, "", tokens},
+                                            {{"dollars", true}, "dollars", dollars},
+                                            {{"score"}, "", role_score_text}});
+  return (rows.empty() ? "" : to_aligned_text(table, 0)) + details;
 }
 
 } // namespace winnow::harness

@@ -1,6 +1,5 @@
-#include "harness/report/table_layout.h"
-
 #include "base/text.h"
+#include "harness/report/text_table.h"
 
 #include <algorithm>
 #include <cstdint>

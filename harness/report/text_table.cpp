@@ -1,7 +1,6 @@
 #include "harness/report/text_table.h"
 
 #include "base/text.h"
-#include "harness/report/table_layout.h"
 
 #include <algorithm>
 #include <cctype>

@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text/shell_word.h"
-#include "harness/selftest/reference_samples.h"
+#include "harness/selftest/reference_agreement.h"
 #include "tasks/catalogue.h"
 #include "tasks/json/json_text.h"
 #include "tasks/task/task_file.h"

@@ -1,5 +1,5 @@
 #include "base/error.h"
-#include "harness/selftest/reference_samples.h"
+#include "harness/selftest/reference_agreement.h"
 #include "tasks/catalogue.h"
 #include "tasks/parse/task_parse.h"
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <utility>
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>

@@ -67,4 +67,12 @@ public:
   virtual void end() = 0;  ///< answers all exchanges that wait, because the server stops
 };
 
+/// {"error": "...", "remedy": "..."}; without the remedy if it is empty.
+HttpReply error_reply(int status, const std::string& error, const std::string& remedy = {},
+                      int retry_after_s = 0);
+
+/// The status line and the header, with the empty line at its end. `length`: the field that tells
+/// where the body ends.
+std::string head_of(const HttpReply& reply, const std::string& length, bool keep_alive);
+
 } // namespace winnow::harness

@@ -1,5 +1,6 @@
 #include "harness/serve/judge_queue.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/json_dump.h"
 #include "base/text.h"
-#include "harness/serve/client_json.h"
+#include "harness/serve/client_request.h"
 
 #include <set>
 

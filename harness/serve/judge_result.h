@@ -3,8 +3,11 @@
 #include "harness/serve/judge_request.h"
 #include "harness/serve/reward.h"
 #include "store/judge_requests.h"
+#include "store/run_store.h"
 #include "tasks/result/evaluation.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -29,5 +32,21 @@ struct JobFacts {
 /// nullptr if `item.fault` says why there is none.
 nlohmann::json result_json(const store::JudgeItemRow& item, const JobFacts& job,
                            const tasks::Evaluation* evaluation);
+
+/// What the table judge_jobs keeps of a job beside its kernel.
+struct JobOptions {
+  std::string task, task_digest;
+  JudgeDepth depth = JudgeDepth::Full;
+  bool fresh = false;
+  store::RowId rival = 0;       ///< the candidate to race against; 0: none
+  std::size_t max_variants = 1; ///< JudgeRequest::max_variants
+  std::optional<std::uint64_t> seed =
+      std::nullopt; ///< of the inputs; nullopt: the evaluation's own
+};
+
+/// JSON, as the table has it.
+std::string encoded(const JobOptions& options);
+/// Throws nlohmann exceptions.
+JobOptions decoded(const std::string& text);
 
 } // namespace winnow::harness

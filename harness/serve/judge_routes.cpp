@@ -2,12 +2,10 @@
 
 #include "base/error.h"
 #include "base/json_dump.h"
-#include "harness/serve/client_json.h"
 #include "harness/serve/server_application.h"
 
 #include <algorithm>
 #include <exception>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,6 +17,8 @@ namespace {
 using nlohmann::json;
 
 constexpr std::int64_t kPageOfResults = 256;
+constexpr const char* kUnknownPage = "there is no such page";
+constexpr const char* kAllPages = "docs/serve.md lists all";
 
 HttpReply json_reply(int status, const json& body, int retry_after_s = 0) {
   HttpReply reply{status, json_line(body) + "\n"};
@@ -77,8 +77,10 @@ void JudgeRoutes::answer(const std::shared_ptr<Exchange>& exchange, const Target
     const std::string& method = exchange->request().method;
     if (method == "GET") {
       get(call);
+    } else if (method == "POST" && target.is({"v1", "judge"})) {
+      judge(call);
     } else if (method == "POST") {
-      post(call);
+      exchange->reply(error_reply(404, kUnknownPage, kAllPages));
     } else if (target.is({"v1", "jobs"}, 1)) {
       cancel_job(call, target.path[2]);
     } else {
@@ -108,16 +110,7 @@ void JudgeRoutes::get(const Call& call) {
   } else if (target.is({"metrics"})) {
     call.exchange->reply(metrics());
   } else {
-    call.exchange->reply(error_reply(404, "there is no such page", "docs/serve.md lists all"));
-  }
-}
-
-void JudgeRoutes::post(const Call& call) {
-  const Target& target = call.target;
-  if (target.is({"v1", "judge"})) {
-    judge(call);
-  } else {
-    call.exchange->reply(error_reply(404, "there is no such page", "docs/serve.md lists all"));
+    call.exchange->reply(error_reply(404, kUnknownPage, kAllPages));
   }
 }
 
@@ -140,10 +133,7 @@ void JudgeRoutes::judge(const Call& call) {
     stream(call, batch.batch);
     return;
   }
-  Waiter waiter;
-  waiter.exchange = call.exchange;
-  waiter.deadline = Clock::now() + request.wait;
-  waiter.advance = [this, accepted, exchange = call.exchange, owner = call.owner](bool late) {
+  const auto advance = [this, accepted, exchange = call.exchange, owner = call.owner](bool late) {
     const std::string batch_name = accepted.at("batch").get<std::string>();
     const auto state = service_.requests().batch(batch_name, owner).value();
     const bool is_done = state.answered == state.items;
@@ -154,7 +144,12 @@ void JudgeRoutes::judge(const Call& call) {
     }
     return is_done || late;
   };
-  wait(batch.batch, std::move(waiter));
+  wait(batch.batch, {call.exchange, Clock::now() + request.wait, advance});
+}
+
+/// As the client wishes to wait.
+JudgeRoutes::Clock::time_point JudgeRoutes::deadline_of(const Call& call) {
+  return Clock::now() + std::chrono::seconds(call.target.number("wait_s", kMostWait.count()));
 }
 
 void JudgeRoutes::show_batch(const Call& call, const std::string& batch) {
@@ -164,11 +159,8 @@ void JudgeRoutes::show_batch(const Call& call, const std::string& batch) {
     return;
   }
   const std::int64_t after = call.target.number("after", INT64_MAX);
-  Waiter waiter;
-  waiter.exchange = call.exchange;
-  waiter.deadline =
-      Clock::now() + std::chrono::seconds(call.target.number("wait_s", kMostWait.count()));
-  waiter.advance = [this, batch, after, exchange = call.exchange, owner = call.sees](bool late) {
+  const auto advance = [this, batch, after, exchange = call.exchange,
+                        owner = call.sees](bool late) {
     const auto state = service_.requests().batch(batch, owner).value();
     const bool has_news = state.last > after || state.answered == state.items;
     if (has_news || late) {
@@ -176,7 +168,7 @@ void JudgeRoutes::show_batch(const Call& call, const std::string& batch) {
     }
     return has_news || late;
   };
-  wait(batch, std::move(waiter));
+  wait(batch, {call.exchange, deadline_of(call), advance});
 }
 
 void JudgeRoutes::stream(const Call& call, const std::string& batch) {
@@ -189,12 +181,8 @@ void JudgeRoutes::stream(const Call& call, const std::string& batch) {
     call.target.allow_only({"after"});
     call.exchange->begin_lines();
   }
-  Waiter waiter;
-  waiter.exchange = call.exchange;
-  waiter.deadline = Clock::now() + setup_.heartbeat;
-  waiter.again = setup_.heartbeat;
-  waiter.advance = [this, batch, exchange = call.exchange, owner = call.sees,
-                    after = begin](bool late) mutable {
+  const auto advance = [this, batch, exchange = call.exchange, owner = call.sees,
+                        after = begin](bool late) mutable {
     for (const json& result : service_.results(batch, after, kPageOfResults)) {
       after = result.at("place").get<std::int64_t>();
       exchange->add_line(json_line(result));
@@ -211,7 +199,7 @@ void JudgeRoutes::stream(const Call& call, const std::string& batch) {
     }
     return false;
   };
-  wait(batch, std::move(waiter));
+  wait(batch, {call.exchange, Clock::now() + setup_.heartbeat, advance, setup_.heartbeat});
 }
 
 void JudgeRoutes::show_job(const Call& call, const std::string& job) {
@@ -221,11 +209,7 @@ void JudgeRoutes::show_job(const Call& call, const std::string& job) {
     call.exchange->reply(no_such("job"));
     return;
   }
-  Waiter waiter;
-  waiter.exchange = call.exchange;
-  waiter.deadline =
-      Clock::now() + std::chrono::seconds(call.target.number("wait_s", kMostWait.count()));
-  waiter.advance = [this, job, exchange = call.exchange, owner = call.sees](bool late) {
+  const auto advance = [this, job, exchange = call.exchange, owner = call.sees](bool late) {
     const auto now = service_.requests().item_of_job(job, owner).value();
     if (now.place > 0) {
       exchange->reply(json_reply(200, service_.result(now)));
@@ -236,7 +220,7 @@ void JudgeRoutes::show_job(const Call& call, const std::string& job) {
     }
     return now.place > 0 || late;
   };
-  wait(item->batch, std::move(waiter));
+  wait(item->batch, {call.exchange, deadline_of(call), advance});
 }
 
 void JudgeRoutes::cancel_job(const Call& call, const std::string& job) {

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "harness/serve/access.h"
+#include "harness/serve/client_request.h"
 #include "harness/serve/exchange.h"
 #include "harness/serve/judge_service.h"
-#include "harness/serve/target.h"
 
 #include <chrono>
 #include <functional>
@@ -54,8 +54,8 @@ private:
   };
 
   void get(const Call& call);
-  void post(const Call& call);
   void judge(const Call& call);
+  static Clock::time_point deadline_of(const Call& call);
   void show_batch(const Call& call, const std::string& batch);
   void show_job(const Call& call, const std::string& job);
   void cancel_job(const Call& call, const std::string& job);

@@ -2,7 +2,6 @@
 
 #include "tasks/catalogue.h"
 
-#include <algorithm>
 #include <exception>
 #include <utility>
 

@@ -3,7 +3,6 @@
 #include "base/error.h"
 #include "evaluators/evaluation/evaluations.h"
 #include "harness/serve/family_judgement.h"
-#include "harness/serve/job_options.h"
 #include "harness/serve/judge_queue.h"
 #include "harness/serve/judge_request.h"
 #include "harness/serve/judge_result.h"

@@ -2,14 +2,12 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "harness/serve/access.h"
-#include "harness/serve/bind_address.h"
-#include "harness/serve/client_json.h"
+#include "harness/serve/client_request.h"
+#include "harness/serve/http/http_server.h"
 #include "harness/serve/judge_queue.h"
 #include "harness/serve/judge_request.h"
 #include "harness/serve/reward.h"
-#include "harness/serve/reward_config.h"
 #include "harness/serve/served_tasks.h"
-#include "harness/serve/target.h"
 #include "tasks/catalogue.h"
 
 #include <cmath>

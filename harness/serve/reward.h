@@ -1,8 +1,10 @@
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -77,5 +79,12 @@ private:
 std::string stored_reward(const RewardFormula& formula);
 /// Throws Error for a text that stored_reward() did not make.
 RewardFormula reward_from_stored(const std::string& text);
+
+/// The built-in rewards and those of the tables [serve.reward.NAME] of a TOML text. `file`: for
+/// messages. Throws UsageError that lists every mistake as "FILE:LINE:COLUMN: mistake".
+Rewards parse_rewards(std::string_view text, const std::string& file);
+
+/// The rewards of a file; the built-in ones if the path is empty. Throws also Error.
+Rewards load_rewards(const std::filesystem::path& file);
 
 } // namespace winnow::harness

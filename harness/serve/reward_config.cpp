@@ -1,9 +1,8 @@
-#include "harness/serve/reward_config.h"
-
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "base/text/toml_reader.h"
+#include "harness/serve/reward.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -2,13 +2,8 @@
 
 #include "base/error.h"
 #include "base/freed_memory.h"
-#include "base/json_dump.h"
 #include "harness/serve/judge_routes.h"
-#include "harness/serve/target.h"
 
-#include <exception>
-
-#include <nlohmann/json.hpp>
 #include <spdlog/spdlog.h>
 
 namespace winnow::harness {
@@ -31,14 +26,6 @@ bool is_from_other_site(const HttpRequest& head) {
 
 } // namespace
 
-HttpReply error_reply(int status, const std::string& error, const std::string& remedy) {
-  nlohmann::json body = {{"error", error}};
-  if (!remedy.empty()) {
-    body["remedy"] = remedy;
-  }
-  return {status, json_line(body) + "\n"};
-}
-
 ServerApplication::ServerApplication(const Access& access, bool is_local, BoardPages& board,
                                      JudgeRoutes* judge)
     : access_(access), is_local_(is_local), board_(board), judge_(judge) {
@@ -60,10 +47,8 @@ Admission ServerApplication::admit(const HttpRequest& head) {
 
 HttpReply unsaid_error(int status, const std::exception& error) {
   spdlog::error("serve: {}", error.what());
-  HttpReply reply = error_reply(status, "the server could not do this",
-                                "its log says why; send the request again");
-  reply.retry_after_s = 1;
-  return reply;
+  return error_reply(status, "the server could not do this",
+                     "its log says why; send the request again", 1);
 }
 
 std::optional<HttpReply> ServerApplication::refuse(const HttpRequest& head,

@@ -2,15 +2,14 @@
 
 #include "harness/serve/access.h"
 #include "harness/serve/board_pages.h"
+#include "harness/serve/client_request.h"
 #include "harness/serve/exchange.h"
-#include "harness/serve/target.h"
 
 #include <chrono>
 #include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
 
 namespace winnow::harness {
 
@@ -46,8 +45,5 @@ private:
 /// The answer for an error that is not the client's. Its text may name files and what belongs to
 /// others, so it goes to the log only.
 HttpReply unsaid_error(int status, const std::exception& error);
-
-/// {"error": "...", "remedy": "..."}; without the remedy if it is empty.
-HttpReply error_reply(int status, const std::string& error, const std::string& remedy = {});
 
 } // namespace winnow::harness

@@ -1,4 +1,4 @@
-#include "harness/suite/proficiency.h"
+#include "harness/suite/suite_scores.h"
 
 #include <algorithm>
 #include <set>

@@ -1,10 +1,8 @@
-#include "harness/suite/run_labels.h"
-
 #include "base/digest.h"
 #include "base/text.h"
 #include "harness/config/config_keys.h"
+#include "harness/suite/suite_scores.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <set>
 

@@ -1,5 +1,5 @@
 #include "harness/config/config.h"
-#include "harness/suite/run_labels.h"
+#include "harness/suite/suite_scores.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,4 @@
-#include "harness/suite/suite_comparison.h"
-
+#include "base/text.h"
 #include "harness/suite/suite_scores.h"
 #include "profiling/statistics/sign_flip.h"
 #include "profiling/statistics/summary.h"
@@ -8,7 +7,6 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <map>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -134,27 +132,20 @@ std::vector<const json*> unflagged(const json& run) {
 
 /// The run's name and state, and what all of its calls took.
 json row_json(const json& run) {
-  std::string model;
-  for (const json& name : run.at("models")) {
-    model += (model.empty() ? "" : ", ") + name.get<std::string>();
-  }
-  const json& all = run.at("folders").back();
+  const std::string model = join(run.at("models").get<std::vector<std::string>>(), ", ");
   const auto strategy = run.at("strategy").get<std::string>();
   const auto distinction = run.at("distinction").get<std::string>();
-  return {{"label", model + ", " + strategy + (distinction.empty() ? "" : ", " + distinction)},
-          {"run_id", run.at("run_id")},
-          {"run", run.at("run")},
-          {"status", run.at("status")},
-          {"model", model},
-          {"strategy", strategy},
-          {"device_names", run.at("device_names")},
-          {"calls_per_problem", run.at("calls_per_problem")},
-          {"calls", all.at("calls")},
-          {"prompt_tokens", all.at("prompt_tokens")},
-          {"completion_tokens", all.at("completion_tokens")},
-          {"dollars", all.at("dollars")},
-          {"calls_without_price", all.at("calls_without_price")},
-          {"device_seconds", all.at("device_seconds")}};
+  json row{{"label", model + ", " + strategy + (distinction.empty() ? "" : ", " + distinction)},
+           {"model", model},
+           {"strategy", strategy}};
+  for (const char* name : {"run_id", "run", "status", "device_names", "calls_per_problem"}) {
+    row[name] = run.at(name);
+  }
+  for (const char* name : {"calls", "prompt_tokens", "completion_tokens", "dollars",
+                           "calls_without_price", "device_seconds"}) {
+    row[name] = run.at("folders").back().at(name);
+  }
+  return row;
 }
 
 /// Adds a quantity to the rows.

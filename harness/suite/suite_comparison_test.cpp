@@ -1,4 +1,3 @@
-#include "harness/suite/suite_comparison.h"
 #include "harness/suite/suite_scores.h"
 
 #include <bit>

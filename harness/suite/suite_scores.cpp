@@ -3,9 +3,6 @@
 #include "base/text.h"
 #include "harness/report/timed_shapes.h"
 #include "harness/run/session.h"
-#include "harness/suite/proficiency.h"
-#include "harness/suite/run_labels.h"
-#include "harness/suite/suite_comparison.h"
 #include "search/policy.h"
 #include "store/suite_calls.h"
 #include "tasks/catalogue.h"
@@ -13,9 +10,7 @@
 #include "tasks/task/baseline.h"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
-#include <map>
 #include <set>
 #include <tuple>
 

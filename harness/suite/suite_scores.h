@@ -3,8 +3,10 @@
 #include "store/suite_calls.h"
 #include "tasks/suite.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,5 +54,61 @@ bool has_independent_replies(std::string_view strategy);
 
 /// The document as tables for people. `problems`: with a line for each problem.
 std::string suite_text(const nlohmann::json& document, bool problems);
+
+/// The runs of a document "winnow.suite" side by side, computed from the document alone: its member
+/// "comparison", with a row for each run. Problems with a flag are left out. A quantity is a mean
+/// over the problems. Its interval (95 %) is a bootstrap over the problems. A run ranks after
+/// another only if the sign flip test of their differences at the problems of both has a p-value
+/// below 0.05: a bootstrap of few problems would call three wins and no loss sure. The seeds are
+/// fixed, so the same document always gives the same comparison.
+nlohmann::json comparison_json(const nlohmann::json& document);
+
+/// The comparison as a table for people; empty for one without rows.
+std::string comparison_text(const nlohmann::json& comparison);
+
+/// A reply of a model that saw no other reply for the task.
+struct ModelSuggestion {
+  bool is_kernel_file = false; ///< the reply has a kernel file, right or wrong
+  bool is_correct = false;
+  std::string digest; ///< of the kernel file; equal texts have equal digests
+};
+
+/// As many suggestions as the study looks at.
+inline constexpr std::size_t kSuggestions = 10;
+
+/// The proficiency that the first ten suggestions for a task show, from 0 to 1. The levels are
+/// those of Godoy, Valero-Lara, Teranishi, Balaprakash and Vetter, "Evaluation of OpenAI Codex for
+/// HPC Parallel Programming Models Kernel Generation" (arXiv 2306.15121):
+/// - 0, non-knowledge: no suggestion is correct,
+/// - 0.25, novice: at least one is correct, but another is not in the form that the prompt asks
+/// for,
+/// - 0.5, learner: at least one is correct, and others in that form are wrong,
+/// - 0.75, proficient: all are correct,
+/// - 1, expert: there is one piece of code only, and that code is correct.
+/// The form is the programming model in the study, and a kernel file here. Ten equal kernel files
+/// are one piece of code. nullopt: there are fewer than ten suggestions.
+std::optional<double> proficiency(const std::vector<ModelSuggestion>& suggestions);
+
+/// A setting of a run. `words` may be on a page that leaves the machine.
+struct RunSetting {
+  std::string value; ///< what is compared
+  std::string words; ///< "run.max_variants=8", "prompts mine/question_improve.md (3fa2b1c0)"
+};
+
+/// By key of the configuration. Without what says where a run is, and in which order it works.
+using RunSettings = std::map<std::string, RunSetting>;
+RunSettings run_settings(const nlohmann::json& stored_config);
+
+/// A run of a comparison.
+struct ComparedRun {
+  std::string name;
+  std::string base; ///< "model, strategy": the first words of its label
+  RunSettings settings;
+};
+
+/// For each run what its label says after `base`, so that no two labels are equal: the settings in
+/// which the runs of this `base` differ, and prompt templates of the user's own, else the name of
+/// the run. Empty: nothing more is needed.
+std::vector<std::string> distinctions(const std::vector<ComparedRun>& runs);
 
 } // namespace winnow::harness

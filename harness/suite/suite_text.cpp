@@ -1,8 +1,7 @@
 #include "base/text.h"
+#include "base/text/number_text.h"
 #include "harness/report/counted.h"
 #include "harness/report/json_table.h"
-#include "harness/suite/suite_cells.h"
-#include "harness/suite/suite_comparison.h"
 #include "harness/suite/suite_scores.h"
 #include "tasks/result/speedup.h"
 #include "tasks/suite.h"
@@ -19,6 +18,21 @@ using nlohmann::json;
 
 constexpr std::size_t kIndent = 2;
 constexpr std::size_t kMaxFlags = 60; // bytes
+
+/// A share from 0 to 1; null: "-".
+std::string share_text(const json& share) {
+  return share.is_null() ? "-" : number_text(share.get<double>());
+}
+
+/// A speedup; null: "-".
+std::string times_text(const json& speedup) {
+  return speedup.is_null() ? "-" : number_text(speedup.get<double>()) + "x";
+}
+
+/// US dollars.
+std::string cost_text(const json& dollars) {
+  return dollars.is_null() ? "unknown" : dollars_text(dollars.get<double>());
+}
 
 std::string join(const json& texts, const std::string& between) {
   std::string text;
@@ -45,48 +59,50 @@ std::string reply_text(const json& row) {
   return row.at("replies").get<std::string>() + (without ? ", unflagged" : "");
 }
 
+/// Adds the columns of fast_p and the speedup that stand below `path` in each row.
+void add_fast_columns(const json& thresholds, const std::string& path,
+                      std::vector<JsonColumn>& columns) {
+  for (std::size_t i = 0; i < thresholds.size(); ++i) {
+    columns.push_back({{fmt::format("fast_{:g}", thresholds[i].at("p").get<double>()), true},
+                       fmt::format("{}fast/{}/share", path, i),
+                       share_text});
+  }
+  columns.push_back({{"speedup", true}, path + "speedup", times_text});
+}
+
+/// The score rows of all folders in which `part` is known.
+json score_rows(const json& run, const char* part) {
+  json rows = json::array();
+  for (const json& folder : run.at("folders")) {
+    for (const json& score : folder.at("scores")) {
+      if (!score.at(part).is_null()) {
+        rows.push_back(with_folder(folder, score));
+      }
+    }
+  }
+  return rows;
+}
+
 TextTable score_table(const json& run) {
   std::vector<JsonColumn> columns{{{"folder"}, "folder"},
                                   {{"reply"}, "", reply_text},
                                   {{"problems", true}, "problems"},
                                   {{"compiled", true}, "compiled_share", share_text},
                                   {{"correct", true}, "correct_share", share_text}};
-  json rows = json::array();
-  for (const json& folder : run.at("folders")) {
-    for (const json& score : folder.at("scores")) {
-      rows.push_back(with_folder(folder, score));
-    }
-  }
-  const json& thresholds = rows.at(0).at("fast");
-  for (std::size_t i = 0; i < thresholds.size(); ++i) {
-    columns.push_back({{fmt::format("fast_{:g}", thresholds[i].at("p").get<double>()), true},
-                       fmt::format("fast/{}/share", i),
-                       share_text});
-  }
-  columns.push_back({{"speedup", true}, "speedup", times_text});
+  const json rows = score_rows(run, "fast");
+  add_fast_columns(rows.at(0).at("fast"), "", columns);
   columns.push_back({{"95 %, of times", true}, "", bounds_text});
   return json_table(rows, columns);
 }
 
 /// The same thresholds, but torch.compile is the yardstick. No rows: it has no times.
 TextTable compiled_table(const json& run) {
-  std::vector<JsonColumn> columns{{{"folder"}, "folder"}, {{"reply"}, "", reply_text}};
-  json rows = json::array();
-  for (const json& folder : run.at("folders")) {
-    for (const json& score : folder.at("scores")) {
-      if (!score.at("versus_torch_compile").is_null()) {
-        rows.push_back(with_folder(folder, score));
-      }
-    }
-  }
-  columns.push_back({{"timed", true}, "versus_torch_compile/timed"});
-  const json thresholds = rows.empty() ? json::array() : rows[0]["versus_torch_compile"]["fast"];
-  for (std::size_t i = 0; i < thresholds.size(); ++i) {
-    columns.push_back({{fmt::format("fast_{:g}", thresholds[i].at("p").get<double>()), true},
-                       fmt::format("versus_torch_compile/fast/{}/share", i),
-                       share_text});
-  }
-  columns.push_back({{"speedup", true}, "versus_torch_compile/speedup", times_text});
+  const std::string compiled = "versus_torch_compile";
+  std::vector<JsonColumn> columns{
+      {{"folder"}, "folder"}, {{"reply"}, "", reply_text}, {{"timed", true}, compiled + "/timed"}};
+  const json rows = score_rows(run, compiled.c_str());
+  add_fast_columns(rows.empty() ? json::array() : rows[0][compiled]["fast"], compiled + "/",
+                   columns);
   return json_table(rows, columns);
 }
 
@@ -197,6 +213,93 @@ std::string suite_text(const json& document, bool problems) {
            "no run of this store has asked for a kernel of this suite as its tasks are now\n";
   }
   return text + "\n" + comparison_text(document.at("comparison"));
+}
+
+namespace {
+
+/// "0.83 (0.50-1.00)", "1.50x (1.20-1.90)"; null: "-".
+std::string mean_text(const json& mean, const std::string& unit) {
+  if (mean.at("value").is_null()) {
+    return "-";
+  }
+  const auto number = [&](const char* name) { return number_text(mean.at(name).get<double>()); };
+  return number("value") + unit +
+         (mean.at("low").is_null() ? "" : fmt::format(" ({}-{})", number("low"), number("high")));
+}
+
+std::string mean_share(const json& mean) {
+  return mean_text(mean, "");
+}
+
+std::string mean_times(const json& mean) {
+  return mean_text(mean, "x");
+}
+
+/// "=2": another row has this rank, too.
+std::string rank_text(const json& mean) {
+  return mean.at("rank").is_null() ? "-"
+                                   : fmt::format("{}{}", mean.at("tied").get<bool>() ? "=" : "",
+                                                 mean.at("rank").get<std::int64_t>());
+}
+
+/// The label, and the state of a run that is not finished.
+std::string row_name(const json& row) {
+  const auto status = row.at("status").get<std::string>();
+  return row.at("label").get<std::string>() + (status == "finished" ? "" : " (" + status + ")");
+}
+
+/// Recordings may tell neither tokens nor prices.
+std::string tokens_text(const json& row) {
+  return row.at("prompt_tokens").is_null()
+             ? "unknown"
+             : std::to_string(row.at("prompt_tokens").get<std::int64_t>() +
+                              row.at("completion_tokens").get<std::int64_t>());
+}
+
+TextTable comparison_table(const json& rows) {
+  TextTable table =
+      json_table(rows, {{{"model, strategy"}, "", row_name},
+                        {{"run"}, "run"},
+                        {{"correct", true}, "correct", mean_share},
+                        {{"rank", true}, "correct", rank_text},
+                        {{"speedup", true}, "speedup", mean_times},
+                        {{"rank", true}, "speedup", rank_text},
+                        {{"fast_1", true}, "fast_1", mean_share},
+                        {{"fast_2", true}, "fast_2", mean_share},
+                        {{"pass@1", true}, "pass_at_1", mean_share},
+                        {{"pass@5", true}, "pass_at_5", mean_share},
+                        {{"pass@10", true}, "pass_at_10", mean_share},
+                        {{"proficiency", true}, "proficiency", mean_share},
+                        {{"calls", true}, "calls"},
+                        {{"tokens", true}, "", tokens_text},
+                        {{"cost", true}, "dollars", cost_text},
+                        {{"device s", true}, "device_seconds", [](const json& seconds) {
+                           return number_text(seconds.get<double>(), 1);
+                         }}});
+  table.splits = true;
+  return table;
+}
+
+} // namespace
+
+std::string comparison_text(const json& comparison) {
+  const json& rows = comparison.at("rows");
+  if (rows.empty()) {
+    return {};
+  }
+  const auto problems = comparison.at("problems").get<std::int64_t>();
+  const auto flagged = comparison.at("flagged").get<std::int64_t>();
+  std::string text = "comparison at " + counted(problems, "problem");
+  if (flagged > 0) {
+    text += fmt::format(" ({} with a flag left out)", counted(flagged, "problem"));
+  }
+  text += ": the best reply for each problem; (95 % interval, bootstrap over the problems)\n"
+          "rank: 1 + the number of rows that are surely better (p < 0.05); =: a tie\n" +
+          to_aligned_text(comparison_table(rows), kIndent);
+  for (const json& note : comparison.at("notes")) {
+    text += std::string(kIndent, ' ') + note.get<std::string>() + '\n';
+  }
+  return text;
 }
 
 } // namespace winnow::harness

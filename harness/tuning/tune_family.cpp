@@ -5,7 +5,6 @@
 #include "search/tuning.h"
 
 #include <algorithm>
-#include <chrono>
 #include <deque>
 
 namespace winnow::harness {

@@ -16,10 +16,8 @@
 #include "tasks/task/task.h"
 
 #include <algorithm>
-#include <iostream>
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -130,11 +128,7 @@ void add_export(CLI::App& app, Action& chosen) {
       ->check(format_check(*sub));
   sub->add_option("--store", command->store, kStoreHelp);
   sub->add_option("--output", command->output, "file to write (default: stdout)");
-  sub->add_option("--run", command->query.run, "only this run, by name or number (default: all)");
-  sub->add_option("--task", command->query.task, "only this task, by name or folder (default: all)")
-      ->transform(name_in_stores);
-  sub->add_option("--device", command->query.device,
-                  "only this device: " + tasks::device_words(" or "));
+  add_query_options(*sub, command->query);
   sub->add_option("--suite", command->suite,
                   "html: compare the runs at the tasks of this suite on the page Models; the suite "
                   "is named as for `winnow bench`");
@@ -144,9 +138,8 @@ void add_export(CLI::App& app, Action& chosen) {
                   "html: bytes, at most. Left out in this order: samples of candidates that lead "
                   "no board, prompts and replies, kernel files of incorrect candidates, candidates "
                   "below the top of their board")
-      ->transform(CLI::AsSizeValue(true))
-      ->capture_default_str();
-  for (AddExport* const add : kExports) {
+      ->transform(CLI::AsSizeValue(true));
+  for (AddCommand* const add : kExports) {
     add(*sub, chosen);
   }
   sub->callback([command, sub, &chosen] {

@@ -16,9 +16,7 @@
 #include <filesystem>
 #include <iostream>
 #include <map>
-#include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace winnow::harness {
@@ -119,38 +117,28 @@ void add_options(CLI::App& sub, ExportTrainingCommand& command) {
                  "supervised: correct and promoted replies above a speedup, each machine code "
                  "once; preferences: two replies to one prompt, of which a race told the faster; "
                  "rewards: each judged reply with a reward")
-      ->check(CLI::IsMember(names))
-      ->capture_default_str();
+      ->check(CLI::IsMember(names));
   sub.add_option("--format", command.format, "jsonl: a JSON object on each line")
-      ->check(CLI::IsMember({"jsonl"}))
-      ->capture_default_str();
+      ->check(CLI::IsMember({"jsonl"}));
   sub.add_option("--above", command.options.above,
                  "supervised: only kernels whose speedup is above this, with 95 % certainty")
-      ->check(at_least_zero())
-      ->capture_default_str();
+      ->check(at_least_zero());
   sub.add_option("--per-task", command.options.per_task,
-                 "supervised and preferences: lines of each task, at most; 0: all")
-      ->capture_default_str();
+                 "supervised and preferences: lines of each task, at most; 0: all");
 }
 
 } // namespace
 
 void add_export_training(CLI::App& export_command, Action& chosen) {
-  auto command = std::make_shared<ExportTrainingCommand>();
-  CLI::App* sub = export_command.add_subcommand(
-      "training", "Write prompts, replies, kernel files, verdicts and speedups as JSON lines, to "
-                  "train models with");
-  add_options(*sub, *command);
-  sub->add_option("--store", command->store, kStoreHelp);
-  sub->add_option("--output", command->output, "file to write (default: stdout)");
-  sub->add_option("--run", command->options.query.run,
-                  "only this run, by name or number (default: all)");
-  sub->add_option("--task", command->options.query.task,
-                  "only this task, by name or folder (default: all)")
-      ->transform(name_in_stores);
-  sub->add_option("--device", command->options.query.device,
-                  "only this device: " + tasks::device_words(" or "));
-  sub->callback([command, &chosen] { chosen = [command] { return export_training(*command); }; });
+  const auto [sub, command] =
+      add_command(export_command, chosen, "training",
+                  "Write prompts, replies, kernel files, verdicts and speedups as JSON lines, to "
+                  "train models with",
+                  export_training);
+  add_options(sub, command);
+  sub.add_option("--store", command.store, kStoreHelp);
+  sub.add_option("--output", command.output, "file to write (default: stdout)");
+  add_query_options(sub, command.options.query);
 }
 
 } // namespace winnow::harness

@@ -7,7 +7,7 @@
 #include "harness/commands/judging.h"
 #include "harness/commands/kernels/kernel_text.h"
 #include "harness/commands/own_kernels.h"
-#include "harness/config/config.h"
+#include "harness/config/config_keys.h"
 #include "harness/exit/interrupt.h"
 #include "harness/machine/machine.h"
 #include "harness/named/named_task.h"
@@ -26,7 +26,6 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -189,7 +188,7 @@ ExitCode eval(const EvalCommand& command) {
 }
 
 void add_options(CLI::App& sub, EvalCommand& command) {
-  sub.add_option("TASK", command.task, "name, category/name or folder of the task")->required();
+  sub.add_option("TASK", command.task, kTaskHelp)->required();
   sub.add_option("FILE", command.files,
                  std::string("kernel files: device code with a launch plan, at most 1 MiB each") +
                      kOrCandidate)
@@ -199,8 +198,7 @@ void add_options(CLI::App& sub, EvalCommand& command) {
                  "there (default: store nothing, and look @ID up where `winnow leaderboard` does)");
   sub.add_option("--as", command.as,
                  "name of the run that keeps the kernels in the store (default: person)");
-  add_judging_options(sub, command.judging,
-                      "best, " + tasks::device_words() + ", or a list such as cuda:0,cuda:1");
+  add_judging_options(sub, command.judging, several_devices());
   sub.add_flag("--compile-only", command.compile_only,
                "compile for a GPU that this machine need not have, show the resources of the "
                "kernels, run nothing");
@@ -208,8 +206,7 @@ void add_options(CLI::App& sub, EvalCommand& command) {
                  "architecture for --compile-only: sm_90a (default for cuda), gfx90a (hip), ...");
   sub.add_option("--tiny-seeds", command.judging.evaluation.tiny_seeds,
                  "sets of inputs for each tiny shape")
-      ->check(CLI::Range(1, 100))
-      ->capture_default_str();
+      ->check(CLI::Range(1, 100));
   sub.add_flag("--no-promotion", command.no_promotion, "skip the hidden shapes");
   sub.add_flag("--no-check", command.no_check,
                "skip check mode, which looks for data races and similar mistakes");
@@ -217,11 +214,9 @@ void add_options(CLI::App& sub, EvalCommand& command) {
   sub.add_flag(
       "--no-reuse", command.no_reuse,
       "judge each file, even if its GPU machine code and launches equal those of an earlier file");
-  add_time_budget(sub, command.judging.time_budget, "150ms on the cpu, 20ms on a GPU");
-  sub.add_option(
-      "--precheck-cmd", command.judging.evaluation.precheck,
-      "shell command that reads each kernel file from stdin and prints a JSON object with "
-      "should_filter; Winnow does not run a kernel if the command refuses the file or fails");
+  add_duration(sub, "--time-budget", command.judging.evaluation.time_budget, kTimeBudgetHelp);
+  sub.add_option("--precheck-cmd", command.judging.evaluation.precheck,
+                 find_config_key("evaluation", "precheck")->help);
   sub.add_flag("--json", command.json,
                "one JSON document, schema winnow.evaluation, version 3; for several files an array "
                "of documents");
@@ -230,12 +225,12 @@ void add_options(CLI::App& sub, EvalCommand& command) {
 } // namespace
 
 void add_eval(CLI::App& app, Action& chosen) {
-  auto command = std::make_shared<EvalCommand>();
-  CLI::App* sub = app.add_subcommand(
-      "eval", "Judge kernel files: compile them, check their answers, time them, "
-              "and check their answers on hidden shapes");
-  add_options(*sub, *command);
-  sub->callback([command, &chosen] { chosen = [command] { return eval(*command); }; });
+  const auto [sub, command] =
+      add_command(app, chosen, "eval",
+                  "Judge kernel files: compile them, check their answers, time them, "
+                  "and check their answers on hidden shapes",
+                  eval);
+  add_options(sub, command);
 }
 
 } // namespace winnow::harness

@@ -3,8 +3,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "evaluators/evaluation/ordered_results.h"
-#include "harness/commands/kernels/kept_pair.h"
 #include "harness/commands/kernels/kernel_text.h"
+#include "harness/commands/own_kernels.h"
 #include "harness/exit/interrupt.h"
 #include "harness/machine/judging_devices.h"
 #include "harness/named/named_task.h"
@@ -20,7 +20,6 @@
 #include <memory>
 #include <optional>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -228,16 +227,15 @@ void print(const nlohmann::json& document, const PairCommand& command, const Pai
 
 void add_pair_options(CLI::App& sub, PairCommand& command, const std::string& time_budget,
                       const std::string& json) {
-  sub.add_option("TASK", command.task, "name, category/name or folder of the task")->required();
-  command.judging.timeout = "60s";
-  add_judging_options(sub, command.judging,
-                      "best, " + tasks::device_words() + ", or one device such as cuda:0");
-  add_time_budget(sub, command.judging.time_budget, time_budget);
+  sub.add_option("TASK", command.task, kTaskHelp)->required();
+  command.judging.evaluation.run_timeout = std::chrono::seconds(60);
+  add_judging_options(sub, command.judging, one_device());
+  add_duration(sub, "--time-budget", command.judging.evaluation.time_budget,
+               "sampling time per shape and kernel; default " + time_budget);
   sub.add_option("--max-samples", command.judging.evaluation.max_samples,
                  "timed launches of each kernel per shape, at most; a block of a race has two "
                  "launches of each kernel")
-      ->check(CLI::Range(6, 100'000))
-      ->capture_default_str();
+      ->check(CLI::Range(6, 100'000));
   sub.add_option(
       "--store", command.store,
       "SQLite file with the candidates, which also keeps what is measured: the kernels become "

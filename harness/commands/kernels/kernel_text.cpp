@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "harness/commands/commands.h"
 #include "harness/report/terminal.h"
 #include "tasks/plan/kernel_file.h"
 
@@ -11,7 +10,6 @@
 #include <iostream>
 #include <set>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace winnow::harness {

@@ -1,14 +1,11 @@
 #pragma once
 
-#include "harness/named/command_store.h"
+#include "harness/commands/commands.h"
+#include "harness/named/named_task.h"
 #include "tasks/plan/plan.h"
 
 #include <string>
 #include <vector>
-
-namespace CLI {
-class App;
-} // namespace CLI
 
 namespace winnow::harness {
 

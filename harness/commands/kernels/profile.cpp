@@ -2,10 +2,6 @@
 #include "harness/commands/kernels/kernel_pair.h"
 #include "harness/commands/kernels/kernel_text.h"
 
-#include <memory>
-
-#include <CLI/CLI.hpp>
-
 namespace winnow::harness {
 namespace {
 
@@ -31,14 +27,12 @@ ExitCode profile(const ProfileCommand& command) {
 void add_comparison(CLI::App& sub, ProfileCommand& command) {
   sub.add_option("--param", command.parameters,
                  "NAME=VALUE, a parameter of FILE's plan; default: the candidate's, or the plan's "
-                 "first choice")
-      ->allow_extra_args(false);
+                 "first choice");
   CLI::Option* against = sub.add_option("--against", command.against,
                                         "another kernel file, or @ID; Winnow measures both kernels "
                                         "and times them launch beside launch");
   sub.add_option("--against-param", command.against_parameters,
                  "NAME=VALUE, a parameter of the other kernel's plan")
-      ->allow_extra_args(false)
       ->needs(against);
 }
 
@@ -51,8 +45,7 @@ void add_options(CLI::App& sub, ProfileCommand& command) {
   sub.add_option("--counters", command.counters,
                  "fast (one pass), full (all counters, several passes) or off (times only: no "
                  "launch facts, limiter, speed of light or energy)")
-      ->check(CLI::IsMember({"fast", "full", "off"}))
-      ->capture_default_str();
+      ->check(CLI::IsMember({"fast", "full", "off"}));
   sub.add_flag("--no-energy", command.no_energy,
                "do not measure the energy of a run; the measurement takes a second per shape");
 }
@@ -60,12 +53,47 @@ void add_options(CLI::App& sub, ProfileCommand& command) {
 } // namespace
 
 void add_profile(CLI::App& app, Action& chosen) {
-  auto command = std::make_shared<ProfileCommand>();
-  CLI::App* sub = app.add_subcommand(
-      "profile", "Measure a correct kernel: times, speed of light, limiter, counters, occupancy, "
-                 "energy (exit code 10: the kernel is not correct)");
-  add_options(*sub, *command);
-  sub->callback([command, &chosen] { chosen = [command] { return profile(*command); }; });
+  const auto [sub, command] =
+      add_command(app, chosen, "profile",
+                  "Measure a correct kernel: times, speed of light, limiter, counters, occupancy, "
+                  "energy (exit code 10: the kernel is not correct)",
+                  profile);
+  add_options(sub, command);
+}
+
+namespace {
+
+ExitCode race(const PairCommand& command) {
+  const auto adapt = [](evaluators::EvaluationOptions& options) { options.stop_when_lost = true; };
+  return judge_pair(
+      command, {race_budget("cpu"), race_budget("gpu"), adapt, race_json, race_text, "race", true});
+}
+
+void add_options(CLI::App& sub, PairCommand& command) {
+  add_pair_options(sub, command, "1s on the cpu, 300ms on a GPU; a decided race ends earlier",
+                   "schema winnow.race, version 2; times in ns");
+  sub.add_option("A", command.file,
+                 std::string("a kernel file") + kOrCandidate + "; the verdict is about A")
+      ->required();
+  sub.add_option("B", command.against,
+                 std::string("the kernel file that A races against") + kOrCandidate)
+      ->required();
+  sub.add_option("--param-a", command.parameters,
+                 "NAME=VALUE, a parameter of A's plan; default: the candidate's, or the plan's "
+                 "first choice");
+  sub.add_option("--param-b", command.against_parameters,
+                 "NAME=VALUE, a parameter of B's plan; default: as for A");
+}
+
+} // namespace
+
+void add_race(CLI::App& app, Action& chosen) {
+  const auto [sub, command] = add_command(
+      app, chosen, "race",
+      "Say which of two correct kernels is faster, by how much and with which certainty "
+      "(exit code 0: the kernels raced, 10: one of them is not correct)",
+      race);
+  add_options(sub, command);
 }
 
 } // namespace winnow::harness

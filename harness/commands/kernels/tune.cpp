@@ -20,7 +20,6 @@
 #include <iostream>
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -162,7 +161,7 @@ ExitCode tune(TuneCommand command) {
 }
 
 void add_options(CLI::App& sub, TuneCommand& command) {
-  sub.add_option("TASK", command.task, "name, category/name or folder of the task")->required();
+  sub.add_option("TASK", command.task, kTaskHelp)->required();
   sub.add_option("FILE", command.file, std::string("a kernel file with parameters") + kOrCandidate)
       ->required();
   add_store_of_kernels(sub, command.store);
@@ -172,28 +171,25 @@ void add_options(CLI::App& sub, TuneCommand& command) {
   sub.add_option(
          "--max-variants", command.max_variants,
          "number of parameter choices to choose from; of more choices Winnow takes a sample")
-      ->check(CLI::Range(2, 10'000))
-      ->capture_default_str();
+      ->check(CLI::Range(2, 10'000));
   sub.add_option("--seconds", command.seconds,
                  "begin no further round of trials after so many seconds of the device")
-      ->check(above_zero())
-      ->capture_default_str();
-  add_judging_options(sub, command.judging,
-                      "best, " + tasks::device_words() + ", or a list such as cuda:0,cuda:1");
-  add_time_budget(sub, command.judging.time_budget,
-                  "150ms on the cpu, 20ms on a GPU; for the race at the end 1s and 300ms");
+      ->check(above_zero());
+  add_judging_options(sub, command.judging, several_devices());
+  add_duration(sub, "--time-budget", command.judging.evaluation.time_budget,
+               std::string(kTimeBudgetHelp) + "; for the race at the end 1s and 300ms");
   sub.add_flag("--json", command.json, "one JSON document, schema winnow.tuning, version 1");
 }
 
 } // namespace
 
 void add_tune(CLI::App& app, Action& chosen) {
-  auto command = std::make_shared<TuneCommand>();
-  CLI::App* sub = app.add_subcommand(
-      "tune", "Find the best values of a kernel file's parameters, and write the file with these "
-              "values (exit code 10: the kernel is not correct)");
-  add_options(*sub, *command);
-  sub->callback([command, &chosen] { chosen = [command] { return tune(*command); }; });
+  const auto [sub, command] = add_command(
+      app, chosen, "tune",
+      "Find the best values of a kernel file's parameters, and write the file with these "
+      "values (exit code 10: the kernel is not correct)",
+      tune);
+  add_options(sub, command);
 }
 
 } // namespace winnow::harness

@@ -1,7 +1,6 @@
 #include "harness/serve/http/connection.h"
 
-#include "harness/serve/http/connection_exchange.h"
-#include "harness/serve/http/reply_text.h"
+#include "harness/serve/exchange.h"
 
 #include <algorithm>
 
@@ -197,7 +196,7 @@ void Connection::hand_over() {
                     exchange = make_exchange(shared_from_this(), std::move(request))]() mutable {
         ServerState& state = self->state_;
         if (state.has_ended) {
-          exchange->reply(failure(503, "the server stops", 1));
+          exchange->reply(error_reply(503, "the server stops", "", 1));
         } else {
           state.application.handle(std::exchange(exchange, nullptr));
         }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/serve/http/body_reader.h"
+#include "harness/serve/http/request_head.h"
 #include "harness/serve/http/server_state.h"
 
 #include <atomic>
@@ -89,5 +89,10 @@ private:
   bool finishes_ = false; ///< the answer is complete when `out_` is empty
   std::atomic<bool> alive_{true};
 };
+
+/// The request of a connection, for the application's thread. Passes each part of the answer to the
+/// network's thread.
+std::shared_ptr<Exchange> make_exchange(std::shared_ptr<Connection> connection,
+                                        HttpRequest request);
 
 } // namespace winnow::harness

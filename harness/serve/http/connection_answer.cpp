@@ -1,15 +1,19 @@
-// The part of Connection that writes answers.
+#include "base/json_dump.h"
+#include "harness/serve/exchange.h"
 #include "harness/serve/http/connection.h"
-#include "harness/serve/http/reply_text.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
+#include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
+#include <boost/beast/http/status.hpp>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+// The part of Connection that writes answers, and the exchange that answers through it.
 namespace winnow::harness {
-
 namespace {
 
 using boost::system::error_code;
@@ -24,7 +28,7 @@ void Connection::refuse(HttpReply reply) {
 }
 
 void Connection::refuse(int status, const std::string& error, int retry_after_s) {
-  refuse(failure(status, error, retry_after_s));
+  refuse(error_reply(status, error, "", retry_after_s));
 }
 
 void Connection::send(HttpReply reply) {
@@ -132,6 +136,100 @@ void Connection::next() {
   socket_.shutdown(boost::asio::ip::tcp::socket::shutdown_send, ignored);
   in_.clear();
   read_some(Read::Rest);
+}
+
+HttpReply error_reply(int status, const std::string& error, const std::string& remedy,
+                      int retry_after_s) {
+  nlohmann::json body = {{"error", error}};
+  if (!remedy.empty()) {
+    body["remedy"] = remedy;
+  }
+  return {status, json_line(body) + "\n", "application/json", retry_after_s};
+}
+
+std::string head_of(const HttpReply& reply, const std::string& length, bool keep_alive) {
+  const auto status = static_cast<boost::beast::http::status>(reply.status);
+  const auto reason = boost::beast::http::obsolete_reason(status);
+  std::string head =
+      fmt::format("HTTP/1.1 {} {}\r\nContent-Type: {}\r\n{}\r\nCache-Control: no-store\r\n"
+                  "X-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\n"
+                  "Content-Security-Policy: frame-ancestors 'none'\r\nConnection: {}\r\n",
+                  reply.status, std::string_view(reason.data(), reason.size()), reply.type, length,
+                  keep_alive ? "keep-alive" : "close");
+  if (reply.retry_after_s > 0) {
+    head += fmt::format("Retry-After: {}\r\n", reply.retry_after_s);
+  }
+  if (reply.asks_for_password) {
+    head += "WWW-Authenticate: Basic realm=\"winnow\", charset=\"UTF-8\"\r\n";
+  }
+  return head + "\r\n";
+}
+
+namespace {
+
+class ConnectionExchange : public Exchange {
+public:
+  ConnectionExchange(std::shared_ptr<Connection> connection, HttpRequest request)
+      : connection_(std::move(connection)), request_(std::move(request)) {}
+  ~ConnectionExchange() override {
+    finish([](Connection& connection) { connection.abandon(); });
+  }
+  const HttpRequest& request() const override { return request_; }
+  std::string take_body() override { return std::exchange(request_.body, {}); }
+  bool is_open() const override { return connection_ && connection_->is_alive(); }
+  void reply(HttpReply reply) override {
+    if (has_lines_) {
+      finish([](Connection& connection) { connection.abandon(); });
+      return;
+    }
+    finish([reply = std::move(reply)](Connection& connection) mutable {
+      connection.send(std::move(reply));
+    });
+  }
+  void begin_lines() override {
+    has_lines_ = true;
+    go_on([](Connection& connection) { connection.begin_lines(); });
+  }
+  void add_line(std::string line) override {
+    go_on([line = std::move(line)](Connection& connection) { connection.add_line(line); });
+  }
+  void end_lines() override {
+    finish([](Connection& connection) { connection.end_lines(); });
+  }
+
+private:
+  template <typename Action> void go_on(Action action) {
+    if (is_open()) {
+      boost::asio::post(connection_->state().io,
+                        [connection = connection_, action = std::move(action)]() mutable {
+                          action(*connection);
+                        });
+    }
+  }
+  /// The last action. The connection goes back to its thread, which may destroy it.
+  template <typename Action> void finish(Action action) {
+    if (!connection_) {
+      return;
+    }
+    ServerState& state = connection_->state();
+    boost::asio::post(state.io, [connection = std::exchange(connection_, nullptr),
+                                 action = std::move(action)]() mutable {
+      if (connection->is_alive()) {
+        action(*connection);
+      }
+    });
+  }
+
+  std::shared_ptr<Connection> connection_; ///< nullptr: answered
+  HttpRequest request_;
+  bool has_lines_ = false;
+};
+
+} // namespace
+
+std::shared_ptr<Exchange> make_exchange(std::shared_ptr<Connection> connection,
+                                        HttpRequest request) {
+  return std::make_shared<ConnectionExchange>(std::move(connection), std::move(request));
 }
 
 } // namespace winnow::harness

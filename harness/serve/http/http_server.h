@@ -1,16 +1,27 @@
 #pragma once
 
-#include "harness/serve/bind_address.h"
 #include "harness/serve/exchange.h"
-#include "harness/serve/http/body_reader.h"
+#include "harness/serve/http/request_head.h"
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 
 namespace winnow::harness {
+
+/// Where a server listens.
+struct BindAddress {
+  std::string address;     ///< "127.0.0.1", "::1"
+  std::uint16_t port = 0;  ///< 0: any free port
+  bool is_loopback = true; ///< only programs of this machine can connect
+};
+/// "127.0.0.1:8787", "localhost:0", "[::1]:8787", "0.0.0.0:8787". Throws UsageError; names of hosts
+/// other than localhost are not looked up.
+BindAddress parse_bind_address(std::string_view text);
 
 /// All that a peer can make the server hold. A connection is a stranger until it has sent the
 /// header of a request that HttpApplication::admit() lets in; then it is admitted. Each time is one

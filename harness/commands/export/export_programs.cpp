@@ -1,25 +1,49 @@
-#include "harness/commands/export/exported_candidate.h"
-
 #include "base/error.h"
 #include "base/files.h"
 #include "harness/commands/commands.h"
 #include "harness/named/named_task.h"
 #include "harness/report/terminal.h"
 #include "harness/report/text_table.h"
+#include "store/candidate_record.h"
+#include "tasks/host_program/host_program.h"
+#include "tasks/host_program/kernelbench_file.h"
+#include "tasks/host_program/solution_file.h"
 #include "tasks/plan/tuning/parameter_choices.h"
 #include "tasks/plan/tuning/tuned_file.h"
 #include "tasks/result/speedup.h"
+#include "tasks/task/task_file.h"
 
+#include <filesystem>
 #include <iostream>
 #include <set>
+#include <string>
+#include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace winnow::harness {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// What the commands that write a kernel as a program have in common.
+struct ExportOptions {
+  std::string candidate, target, shape, task, store;
+};
+
+/// A candidate of a store, with the parameters that it has on the board.
+struct ExportedCandidate {
+  tasks::Task task;
+  tasks::KernelFile file;
+  std::vector<tasks::Shape> shapes; ///< search shapes for NVIDIA GPUs
+  std::string title, architecture;
+  std::string author;                ///< the model, or another origin
+  std::string name;                  ///< "winnow_4_68105b4c"
+  tasks::FactValues facts;           ///< HostProgram::facts
+  std::vector<std::string> measured; ///< HostProgram::measured
+
+  tasks::HostProgram program() const;
+};
 
 tasks::KernelFile parsed_kernel(const store::CandidateRecord& record, const std::string& text) {
   tasks::KernelFileResult parsed =
@@ -128,14 +152,13 @@ tasks::Task task_of(const store::RunStore& store, const store::CandidateRecord& 
   return task;
 }
 
-} // namespace
-
 tasks::HostProgram ExportedCandidate::program() const {
   return {file,   task,    tasks::choice_with(file.plan, {}).value_or(tasks::ParameterChoice{}),
           shapes, title,   architecture,
           facts,  measured};
 }
 
+/// Reads the candidate, and warns on stderr if its task has changed since.
 ExportedCandidate exported_candidate(const ExportOptions& options) {
   const store::RunStore store(find_store(options.store), store::RunStore::Mode::ReadOnly);
   const store::CandidateRecord record =
@@ -157,6 +180,7 @@ ExportedCandidate exported_candidate(const ExportOptions& options) {
           measured_lines(record)};
 }
 
+/// Writes a file that must not be there yet, and says so.
 void write_new(const fs::path& path, const std::string& text) {
   if (fs::exists(path)) {
     throw UsageError(path.string() + " exists already", "remove the file, or name another folder");
@@ -165,6 +189,7 @@ void write_new(const fs::path& path, const std::string& text) {
   std::cout << "wrote " << path.string() << '\n';
 }
 
+/// The arguments ID, --task and --store.
 void add_export_options(CLI::App& command, ExportOptions& options) {
   command
       .add_option("ID", options.candidate,
@@ -175,6 +200,111 @@ void add_export_options(CLI::App& command, ExportOptions& options) {
       "folder of the candidate's task (default: the folder that the store remembers, else the "
       "catalogue)");
   command.add_option("--store", options.store, kStoreHelp);
+}
+
+ExitCode export_kernel(const ExportOptions& options) {
+  const ExportedCandidate candidate = exported_candidate(options);
+  const tasks::HostProgram program = candidate.program();
+  const fs::path folder = options.target;
+  fs::create_directories(folder);
+  write_new(folder / "kernel.cu", tasks::head_text(program, "// ") + candidate.file.text);
+  write_new(folder / "extension.py", tasks::torch_extension(program));
+  if (candidate.task.torch) {
+    std::cout << "no main.cu: it would compare with reference.cu, and the reference of this task "
+                 "is a PyTorch module\n";
+  } else {
+    write_new(folder / "main.cu", tasks::host_program(program));
+    std::cout << "build and run the program on a machine with the CUDA toolkit:\n  cd "
+              << folder.string() << " && " << tasks::build_command(program) << " && ./kernel\n";
+  }
+  std::cout << "where PyTorch 2 and the CUDA toolkit are installed, check and time the extension:\n"
+            << "  cd " << folder.string() << " && python3 extension.py\n";
+  return ExitCode::Done;
+}
+
+ExitCode export_kernelbench(const ExportOptions& options) {
+  const ExportedCandidate candidate = exported_candidate(options);
+  const std::string text = tasks::kernelbench_file(candidate.program());
+  const fs::path target = options.target;
+  const bool is_file = target.extension() == ".py";
+  const fs::path folder = is_file ? target.parent_path() : target;
+  if (!folder.empty()) {
+    fs::create_directories(folder);
+  }
+  write_new(is_file ? target : folder / tasks::kernelbench_file_name(candidate.task), text);
+  for (const std::string& note : tasks::kernelbench_notes(candidate.task, text)) {
+    std::cout << "note: " << note << '\n';
+  }
+  return ExitCode::Done;
+}
+
+constexpr std::uint64_t kMostBytes = 16U << 20U;
+
+struct SolutionOptions : ExportOptions {
+  std::string benchmark = "flashinfer";
+};
+
+ExitCode export_solution(const SolutionOptions& options) {
+  const ExportedCandidate candidate = exported_candidate(options);
+  const fs::path definition = candidate.task.folder / "definition.json";
+  const tasks::SolutionTexts texts{
+      candidate.name, "winnow/" + candidate.author,
+      fs::exists(definition) ? tasks::read_task_file(candidate.task.folder, definition, kMostBytes)
+                             : ""};
+  const bool is_sol = options.benchmark == "sol";
+  write_new(options.target, tasks::solution_file(candidate.program(), texts,
+                                                 is_sol ? tasks::SolutionFor::SolExecBench
+                                                        : tasks::SolutionFor::FlashInfer));
+  if (!is_sol) {
+    std::cout << "note: FlashInfer-Bench builds without options of a solution; Winnow compiled for "
+              << (candidate.architecture.empty() ? "no GPU yet" : candidate.architecture)
+              << ". TORCH_CUDA_ARCH_LIST chooses the architecture\n";
+  }
+  return ExitCode::Done;
+}
+
+} // namespace
+
+void add_export_kernel(CLI::App& export_command, Action& chosen) {
+  const auto [sub, options] =
+      add_command(export_command, chosen, "kernel",
+                  "Write a candidate as kernel.cu, a kernel file with its tuned parameters, as "
+                  "main.cu, a CUDA program that launches, checks and times the kernel, and as "
+                  "extension.py, a PyTorch extension. The last two need no Winnow. There is no "
+                  "main.cu if the task's reference is a PyTorch module",
+                  export_kernel);
+  add_export_options(sub, options);
+  sub.add_option("DIR", options.target, "folder for the files; Winnow makes it if needed")
+      ->required();
+  sub.add_option(
+      "--shape", options.shape,
+      "write main.cu and extension.py for this search shape only, such as search/0 (default: all)");
+}
+
+void add_export_kernelbench(CLI::App& export_command, Action& chosen) {
+  const auto [sub, options] =
+      add_command(export_command, chosen, "kernelbench",
+                  "Write a candidate as a Python file that KernelBench's scripts judge: the "
+                  "problem's module as it is, and a class ModelNew with the kernel. For tasks "
+                  "whose reference is a PyTorch module",
+                  export_kernelbench);
+  add_export_options(sub, options);
+  sub.add_option("DIR", options.target,
+                 "folder for the file, which is named as KernelBench's scripts expect; or the "
+                 "file itself, if the name ends in .py")
+      ->required();
+}
+
+void add_export_solution(CLI::App& export_command, Action& chosen) {
+  const auto [sub, options] =
+      add_command(export_command, chosen, "solution",
+                  "Write a candidate as a Solution in JSON, for FlashInfer-Bench or SOL-ExecBench. "
+                  "For tasks of `winnow tasks import definition`",
+                  export_solution);
+  add_export_options(sub, options);
+  sub.add_option("FILE", options.target, "the JSON file to write")->required();
+  sub.add_option("--for", options.benchmark, "flashinfer or sol (SOL-ExecBench)")
+      ->check(CLI::IsMember({"flashinfer", "sol"}));
 }
 
 } // namespace winnow::harness
