@@ -11,8 +11,8 @@
 #include "agents/model/endpoint_config.h"
 #include "agents/model/model_endpoint.h"
 #include "base/error.h"
+#include "base/unique_fd.h"
 #include "measure/process_usage.h"
-#include "process/unique_fd.h"
 #include "tests/fake_endpoint/fake_endpoint.h"
 #include "tests/fake_endpoint/question.h"
 #include "tests/fake_endpoint/wire_render.h"
@@ -39,10 +39,10 @@
 namespace {
 
 using namespace winnow::tests;
+using winnow::UniqueFd;
 using winnow::agents::EndpointConfig;
 using winnow::agents::ModelReply;
 using winnow::agents::ModelRequest;
-using winnow::process::UniqueFd;
 using Clock = std::chrono::steady_clock;
 
 constexpr double kInputPrice = 2, kOutputPrice = 8; // dollars per million tokens

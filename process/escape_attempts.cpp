@@ -4,8 +4,8 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "base/unique_fd.h"
 #include "process/fence.h"
-#include "process/unique_fd.h"
 
 #include <fmt/format.h>
 #include <netinet/in.h>

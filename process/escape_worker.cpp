@@ -1,8 +1,8 @@
 // The `_escape` child: a process with a candidate's fence that tries to get out. For each attempt
 // it prints what stopped the attempt or what the attempt reached.
 #include "base/error.h"
+#include "base/unique_fd.h"
 #include "process/escape_attempts.h"
-#include "process/unique_fd.h"
 
 #include <cerrno>
 #include <csignal>

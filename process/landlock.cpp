@@ -1,6 +1,6 @@
 #include "base/error.h"
+#include "base/unique_fd.h"
 #include "process/fence.h"
-#include "process/unique_fd.h"
 
 #include <cerrno>
 #include <cstring>

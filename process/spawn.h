@@ -1,7 +1,7 @@
 #pragma once
 
+#include "base/unique_fd.h"
 #include "process/child_process.h"
-#include "process/unique_fd.h"
 
 namespace winnow::process {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "process/unique_fd.h"
+#include "base/unique_fd.h"
 
 #include <fcntl.h>
 #include <poll.h>

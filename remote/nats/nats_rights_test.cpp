@@ -1,7 +1,7 @@
 // What a worker's password opens at a real nats-server: each subject that coordinators, workers and
 // the server know, as each user.
 #include "base/error.h"
-#include "process/unique_fd.h"
+#include "base/unique_fd.h"
 #include "remote/testing/nats_server_fake.h"
 
 #include <set>
@@ -61,7 +61,7 @@ private:
     return ask(command).find("Permissions Violation") == std::string::npos;
   }
 
-  process::UniqueFd socket_;
+  UniqueFd socket_;
 };
 
 /// Who may do something; the coordinator may do all.

@@ -23,13 +23,12 @@ namespace winnow::tests {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using process::UniqueFd;
 
 constexpr int kBacklog = 1024;
 constexpr std::size_t kReceiveBytes = 64U << 10U;
 
 struct Connection {
-  Connection(process::UniqueFd fd, const TlsIdentity* tls) : socket(std::move(fd), tls) {}
+  Connection(UniqueFd fd, const TlsIdentity* tls) : socket(std::move(fd), tls) {}
   Socket socket;
   std::string in;
   std::string out; ///< bytes of the step that is being written
@@ -40,16 +39,15 @@ struct Connection {
   bool polled_for_write = false;
 };
 
-process::UniqueFd checked(int fd, const char* call) {
+UniqueFd checked(int fd, const char* call) {
   if (fd < 0) {
     throw std::runtime_error(std::string(call) + ": " + std::strerror(errno));
   }
-  return process::UniqueFd(fd);
+  return UniqueFd(fd);
 }
 
-process::UniqueFd listen_anywhere() {
-  process::UniqueFd fd =
-      checked(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), "socket");
+UniqueFd listen_anywhere() {
+  UniqueFd fd = checked(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), "socket");
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -120,7 +118,7 @@ struct HttpServer::State {
 
   Handler handler;
   std::optional<TlsIdentity> tls;
-  process::UniqueFd listener, poll, stop;
+  UniqueFd listener, poll, stop;
   std::atomic<std::size_t> accepted{0};
   std::map<int, Connection> connections;
   std::set<std::pair<Clock::time_point, int>> timers; ///< time and descriptor of a connection
@@ -166,7 +164,7 @@ void HttpServer::State::run() {
 
 void HttpServer::State::accept_all() {
   for (;;) {
-    process::UniqueFd fd(accept4(listener.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    UniqueFd fd(accept4(listener.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (fd.get() < 0) {
       return;
     }

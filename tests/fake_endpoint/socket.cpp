@@ -57,7 +57,7 @@ TlsIdentity::TlsIdentity(const std::string& certificate_file, const std::string&
                    SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 }
 
-Socket::Socket(process::UniqueFd fd, const TlsIdentity* tls) : fd_(std::move(fd)) {
+Socket::Socket(UniqueFd fd, const TlsIdentity* tls) : fd_(std::move(fd)) {
   const int on = 1; // sends the bytes of a step at once, as a separate segment
   setsockopt(fd_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   if (tls != nullptr) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "process/unique_fd.h"
+#include "base/unique_fd.h"
 
 #include <cstddef>
 #include <memory>
@@ -35,7 +35,7 @@ public:
     std::size_t bytes = 0; ///< at least 1 if Ok
   };
 
-  Socket(process::UniqueFd fd, const TlsIdentity* tls);
+  Socket(UniqueFd fd, const TlsIdentity* tls);
   int fd() const { return fd_.get(); }
   Moved receive(char* buffer, std::size_t size);
   Moved send(std::string_view bytes); ///< `bytes` must not be empty
@@ -44,7 +44,7 @@ private:
   struct Deleter {
     void operator()(ssl_st* session) const;
   };
-  process::UniqueFd fd_;
+  UniqueFd fd_;
   std::unique_ptr<ssl_st, Deleter> session_;
 };
 

@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-namespace winnow::process {
+namespace winnow {
 
 /// Owns a file descriptor; -1 means none.
 class UniqueFd {
@@ -33,4 +33,4 @@ private:
   int fd_ = -1;
 };
 
-} // namespace winnow::process
+} // namespace winnow
