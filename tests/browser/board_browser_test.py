@@ -49,12 +49,13 @@ class BoardTest(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory()
         folder = pathlib.Path(cls.folder.name)
         cls.page = folder / "board.html"
-        for attempt in range(5):  # on a busy machine all kernels can seem too slow at hidden shapes for the board
+        for attempt in range(8):  # on a busy machine the baseline can lead, or all kernels can seem too slow at hidden shapes for the board
             cls.store = folder / f"store{attempt}.db"
             winnow("run", "configs/quickstart.toml", "--store", cls.store, "--device", "cpu", "--set", 'run.tasks=["axpy","reduce_sum"]',
                    "--set", "run.proposals=4", "--set", "run.finalists=3", "--set", "run.max_variants=1", "--set", "evaluation.time_budget=10ms")
             cls.rows = leaderboard(cls.store)
-            if {row["task"] for row in cls.rows if row["origin"] == "model"} == {"axpy", "reduce_sum"}:
+            leader = next((row["origin"] for row in cls.rows if row["task"] == "axpy"), None)
+            if leader == "model" and {row["task"] for row in cls.rows if row["origin"] == "model"} == {"axpy", "reduce_sum"}:
                 break
         winnow("export", "html", "--store", cls.store, "--output", cls.page)
         cls.browser = browser.Browser()
