@@ -42,11 +42,7 @@ constexpr const char* kIncludes = R"(#include <algorithm>
 #include <sys/types.h>
 
 #include <cuda.h>
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-#include <cuda_fp8.h>
 #include <cuda_runtime.h>
-
 )";
 
 bool is_directive(std::string_view line, std::string_view name) {
@@ -216,7 +212,11 @@ bool has_word(std::string_view line, std::string_view word) {
 }
 
 std::string includes_text() {
-  return kIncludes;
+  std::string text = kIncludes;
+  for (const std::string_view header : dtype_headers()) { // an older CUDA lacks the newest ones
+    text += fmt::format("#if __has_include(<{0}>)\n#include <{0}>\n#endif\n", header);
+  }
+  return text + "\n";
 }
 
 std::string support_text(const std::vector<std::string_view>& files) {

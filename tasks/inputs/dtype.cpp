@@ -97,6 +97,19 @@ const std::vector<DType>& all_dtypes() {
   return all;
 }
 
+const std::vector<std::string_view>& dtype_headers() {
+  static const std::vector<std::string_view> all = [] {
+    std::vector<std::string_view> headers;
+    for (const DTypeRow& row : kRows) {
+      if (!row.header.empty() && !contains(headers, row.header)) {
+        headers.push_back(row.header);
+      }
+    }
+    return headers;
+  }();
+  return all;
+}
+
 std::string_view device_type_name(DType type) {
   return row_of(type).device_type;
 }

@@ -38,6 +38,8 @@ bool is_floating(DType type);
 std::string_view to_string(DType type); ///< its name
 std::optional<DType> dtype_from_string(std::string_view text);
 const std::vector<DType>& all_dtypes();
+/// The headers of all rows, each once.
+const std::vector<std::string_view>& dtype_headers();
 #define TASKS_ONE(...) +1
 constexpr auto kLastDType = static_cast<DType>(TASKS_DTYPES(TASKS_ONE));
 #undef TASKS_ONE

@@ -39,8 +39,14 @@ std::string_view written_path(std::string_view embedded) {
 }
 
 bool is_shared_with_hip(std::string_view cpu_header) {
-  return std::find(std::begin(kSharedWithHip), std::end(kSharedWithHip), cpu_header) !=
-         std::end(kSharedWithHip);
+  const auto& files = device_headers::embedded_files();
+  const std::string own = fmt::format("hip/{}", cpu_header);
+  const auto is_own = [&](const auto& file) { return written_path(file.path) == own; };
+  const auto is_it = [&](const UnsupportedHeader& header) { return header.path == cpu_header; };
+  return std::none_of(files.begin(), files.end(), is_own) &&
+         std::none_of(std::begin(kUnsupportedOnHip), std::end(kUnsupportedOnHip), is_it) &&
+         std::find(std::begin(kOnCpuOnly), std::end(kOnCpuOnly), cpu_header) ==
+             std::end(kOnCpuOnly);
 }
 
 DeviceHeader refusal(const char* tree, const UnsupportedHeader& header) {

@@ -85,6 +85,7 @@ TEST(CompilerMessages, GivesHints) {
   EXPECT_THAT(hint("redefinition of 'const int BLOCK'"), HasSubstr("parameter of the plan"));
   EXPECT_THAT(hint("redefinition of 'other'"), IsEmpty());
   EXPECT_THAT(hint("unknown type name '__half'"), HasSubstr("#include <cuda_fp16.h>"));
+  EXPECT_THAT(hint("unknown type name '__nv_fp8_e5m2'"), HasSubstr("#include <cuda_fp8.h>"));
   EXPECT_THAT(hint("class \"uint3\" has no member \"w\""), HasSubstr("only x, y and z"));
   EXPECT_THAT(hint("\"BLOCK\" has already been declared in the current scope"),
               HasSubstr("parameter of the plan"));

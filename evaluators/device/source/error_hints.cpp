@@ -1,7 +1,10 @@
 // Remedies for the most frequent mistakes of models.
 #include "evaluators/device/source/compiler_messages.h"
+#include "tasks/inputs/dtype.h"
 
 #include <algorithm>
+
+#include <fmt/format.h>
 
 namespace winnow::evaluators {
 namespace {
@@ -12,17 +15,14 @@ bool contains(std::string_view text, std::string_view part) {
 
 std::string missing_header(std::string_view message) {
   static const std::map<std::string_view, std::string_view> kHeaders{
-      {"'__half'", "cuda_fp16.h"},
       {"'half'", "cuda_fp16.h"},
       {"'half2'", "cuda_fp16.h"},
       {"'__half2'", "cuda_fp16.h"},
-      {"'__nv_bfloat16'", "cuda_bf16.h"},
       {"'__nv_bfloat162'", "cuda_bf16.h"},
       {"'__float2half'", "cuda_fp16.h"},
       {"'__half2float'", "cuda_fp16.h"},
       {"'nvcuda'", "mma.h"},
       {"'cooperative_groups'", "cooperative_groups.h"},
-      {"'__nv_fp8_e4m3'", "cuda_fp8.h"},
       {"'__bfloat162float'", "cuda_bf16.h"},
       {"'cub'", "cub/cub.cuh"}};
   const bool unknown =
@@ -34,6 +34,12 @@ std::string missing_header(std::string_view message) {
   for (const auto& [name, header] : kHeaders) {
     if (unknown && contains(message, name)) {
       return "add #include <" + std::string(header) + ">";
+    }
+  }
+  for (const tasks::DType type : tasks::all_dtypes()) {
+    const tasks::DTypeRow& row = tasks::row_of(type);
+    if (unknown && !row.header.empty() && contains(message, fmt::format("'{}'", row.device_type))) {
+      return fmt::format("add #include <{}>", row.header);
     }
   }
   return {};

@@ -45,24 +45,34 @@ void must_be_writable(const PlanContext& context, const BufferReference& referen
   }
 }
 
-// Whether a store keeps the value a number. A floating type rounds, but F8E4M3 has no infinity and
-// would store NaN.
-bool holds(DType dtype, double value) {
+// The value that a store leaves.
+double as_stored(DType dtype, double value) {
   std::array<std::byte, 8> storage{};
   store_element(dtype, storage.data(), value);
-  const double stored = load_element(dtype, storage.data());
-  return is_floating(dtype) ? std::isinf(stored) || !std::isinf(value) : stored == value;
+  return load_element(dtype, storage.data());
+}
+
+// Whether a store keeps the value. A floating type rounds a number, but F8E4M3 has no infinity and
+// would store NaN.
+bool holds(DType dtype, double value) {
+  const double stored = as_stored(dtype, value);
+  return is_floating(dtype) ? (!std::isinf(value) || std::isinf(stored)) &&
+                                  (!std::isnan(value) || std::isnan(stored))
+                            : stored == value;
 }
 
 void check_value(const PlanContext& context, const Buffer& buffer, double value,
                  SourcePosition at) {
   if (!holds(buffer.dtype, value)) {
-    const bool no_infinity = is_floating(buffer.dtype);
+    const bool floating = is_floating(buffer.dtype);
+    const double stored = as_stored(buffer.dtype, value);
     context.fail(at,
                  fmt::format("the value {} does not fit '{}' of dtype {}{}", value, buffer.name,
                              to_string(buffer.dtype),
-                             no_infinity ? ", which has no infinity and would store nan" : ""),
-                 no_infinity ? "a finite value or \"nan\"" : "a value of that type");
+                             floating ? fmt::format(", which has no {} and would store {}",
+                                                    std::isnan(value) ? "nan" : "inf", stored)
+                                      : ""),
+                 floating ? "a finite value" : "a value of that type");
   }
 }
 

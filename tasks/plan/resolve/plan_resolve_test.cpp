@@ -325,7 +325,7 @@ INSTANTIATE_TEST_SUITE_P(
             "the value inf does not fit"},
         PlanMistakeCase{
             R"js({"scratch": {"s": {"dtype": "f8e4m3", "count": 1}}, "launches": [{"fill": "s", "value": "-inf"}]})js",
-            "the value -inf does not fit 's' of dtype f8e4m3, which has no infinity and would "
+            "the value -inf does not fit 's' of dtype f8e4m3, which has no inf and would "
             "store nan; expected a finite value"},
         PlanMistakeCase{
             R"js({"scratch": {"s": {"dtype": "f8e4m3", "count": 1, "once": "inf"}}, "launches": [{"fill": "s", "value": 1}]})js",

@@ -1,5 +1,7 @@
 #include "evaluators/device/gpu/compile/gpu_source.h"
 
+#include "tasks/inputs/dtype.h"
+
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -12,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Vendor headers that a message may suggest for a misspelt name.
+// Vendor headers that a message may suggest for a misspelt name, beside those of dtypes.
 constexpr const char* kOftenMeant[] = {"cooperative_groups.h",
                                        "cooperative_groups/memcpy_async.h",
                                        "cooperative_groups/reduce.h",
@@ -20,9 +22,6 @@ constexpr const char* kOftenMeant[] = {"cooperative_groups.h",
                                        "cuda/barrier",
                                        "cuda/pipeline",
                                        "cuda/ptx",
-                                       "cuda_bf16.h",
-                                       "cuda_fp16.h",
-                                       "cuda_fp8.h",
                                        "cuda_pipeline.h",
                                        "cuda_runtime.h",
                                        "curand_kernel.h",
@@ -67,6 +66,9 @@ HeaderRules gpu_header_rules(const GpuToolchain& toolchain, const fs::path& head
   rules.names = header_names(headers, {toolchain.kind, "common"});
   if (!toolchain.include_directories.empty()) {
     rules.names.insert(rules.names.end(), std::begin(kOftenMeant), std::end(kOftenMeant));
+    for (const std::string_view header : tasks::dtype_headers()) {
+      rules.names.emplace_back(header);
+    }
   }
   rules.also = [directories = toolchain.include_directories](const std::string& header) {
     for (const fs::path& directory : directories) {

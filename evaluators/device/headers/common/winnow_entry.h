@@ -1,8 +1,8 @@
 // The signature of each kernel as text in the module's data, made by the compiler from the kernel's
-// type (tasks/plan/signature.h has the encoding): "p4fc:x i4:rows". It is read from the file, as are the
-// constant expressions of the plan. Included behind the candidate's code, which must not be able to
-// change what it says. NVRTC reads this with -default-device; clang takes constexpr functions for
-// both sides.
+// type (tasks/plan/signature.h has the encoding): "p4fc:x i4:rows". It is read from the file, as
+// are the constant expressions of the plan. Included behind the candidate's code, which must not be
+// able to change what it says. NVRTC reads this with -default-device; clang takes constexpr
+// functions for both sides.
 #pragma once
 
 namespace winnow_entry {
@@ -45,7 +45,7 @@ template <class T> constexpr bool named_floating() {
   return contains(name, "T = float") || contains(name, "T=float") || contains(name, "T = double") ||
          contains(name, "T=double") || contains(name, "T = __half") || contains(name, "T=__half") ||
          contains(name, "T = half") || contains(name, "T=half") || contains(name, "bfloat16") ||
-         contains(name, "T = __nv_fp8_") || contains(name, "T=__nv_fp8_");
+         contains(name, "T = __nv_fp") || contains(name, "T=__nv_fp");
 }
 
 // Functions rather than static members, which GPU compilers would put into the module.
