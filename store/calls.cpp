@@ -251,18 +251,14 @@ ModelCallRow counted_so_far(const Database& database, RowId call) {
 }
 
 void add(ModelCallRow& sum, const ModelCallRow& row) {
-  sum.usage.prompt_tokens += row.usage.prompt_tokens;
-  sum.usage.cached_tokens += row.usage.cached_tokens;
-  sum.usage.completion_tokens += row.usage.completion_tokens;
-  sum.usage.reasoning_tokens += row.usage.reasoning_tokens;
-  sum.usage.cache_write_tokens += row.usage.cache_write_tokens;
+  sum.usage += row.usage;
   if (row.dollars) {
     sum.dollars = sum.dollars.value_or(0) + *row.dollars;
   }
 }
 
 bool is_counted(const ModelCallRow& row) {
-  return row.usage.prompt_tokens + row.usage.completion_tokens > 0;
+  return row.usage.tokens() > 0;
 }
 
 /// The outcome with what earlier sendings cost. The cost of a reply from a record is that of
@@ -278,8 +274,7 @@ ModelCallRow with_earlier(Database& database, RowId call, ModelCallRow outcome) 
   }
   Query(database, "UPDATE model_calls SET lost_sendings = lost_sendings + 1, "
                   "lost_tokens = lost_tokens + ?2, lost_dollars = lost_dollars + ?3 WHERE id = ?1")
-      .bind(call, earlier.usage.prompt_tokens + earlier.usage.completion_tokens,
-            earlier.dollars.value_or(0))
+      .bind(call, earlier.usage.tokens(), earlier.dollars.value_or(0))
       .run();
   return outcome;
 }

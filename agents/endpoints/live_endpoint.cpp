@@ -317,7 +317,7 @@ LiveEndpoint::Delay LiveEndpoint::handle_reply(Call& call, const HttpResult& res
   ModelReply reply = std::move(*answer.reply);
   gate_.ended(Clock::now(), Gate::End::Answered, {}, {});
   if (answer.usage_known) {
-    gate_.used(call.estimated_tokens, reply.usage.prompt_tokens + reply.usage.completion_tokens);
+    gate_.used(call.estimated_tokens, reply.usage.tokens());
   }
   if (answer.usage_known || reply.dollars) {
     call.bill.add(reply.usage, answer.usage_known, reply.dollars);

@@ -118,11 +118,7 @@ std::optional<Price> price_from_json(const json& object) {
 }
 
 void Bill::add(const Usage& usage, bool usage_known, std::optional<double> said) {
-  usage_.prompt_tokens += usage.prompt_tokens;
-  usage_.cached_tokens += usage.cached_tokens;
-  usage_.cache_write_tokens += usage.cache_write_tokens;
-  usage_.completion_tokens += usage.completion_tokens;
-  usage_.reasoning_tokens += usage.reasoning_tokens;
+  usage_ += usage;
   if (said) {
     dollars_ += *said;
   } else if (usage_known && price_) {
@@ -134,7 +130,7 @@ void Bill::add(const Usage& usage, bool usage_known, std::optional<double> said)
 }
 
 void Bill::add_lost(const Usage& counted, const Usage& at_least) {
-  if (counted.prompt_tokens + counted.completion_tokens > 0) {
+  if (counted.tokens() > 0) {
     add(counted, true, std::nullopt);
   }
   Usage whole = counted;
@@ -150,8 +146,7 @@ void Bill::add_uncounted(const Usage& at_least) {
 }
 
 void Bill::estimate(const Usage& counted, const Usage& whole) {
-  const std::int64_t tokens = whole.prompt_tokens + whole.completion_tokens -
-                              counted.prompt_tokens - counted.completion_tokens;
+  const std::int64_t tokens = whole.tokens() - counted.tokens();
   if (tokens > 0) {
     ++estimated_.requests;
     estimated_.tokens += tokens;

@@ -29,8 +29,14 @@ Content content_of(const json& message) {
   return content;
 }
 
-std::string finish_reason_of(const json& choice, bool refused) {
+/// Empty: the answer goes on. Some servers write their null as a word.
+std::string written_reason(const json& choice) {
   const std::string reason = text_member(choice, "finish_reason");
+  return reason == "null" || reason == "None" ? std::string() : reason;
+}
+
+std::string finish_reason_of(const json& choice, bool refused) {
+  const std::string reason = written_reason(choice);
   return refused && reason != "length" ? "content_filter"
          : reason == "function_call"   ? "tool_calls"
                                        : reason;
@@ -41,7 +47,7 @@ json failure_of(const json& choice) {
   if (const json* error = find_error(choice)) {
     return *error;
   }
-  const std::string reason = text_member(choice, "finish_reason");
+  const std::string reason = written_reason(choice);
   // Used by OpenRouter and by DeepSeek.
   if (reason == "error" || reason == "insufficient_system_resource") {
     return {{"message", "the answer ended for the reason \"" + reason + "\""}, {"code", 503}};
@@ -96,7 +102,7 @@ bool take_usage(const json& body, ModelReply& reply) {
   if (counts.known) {
     reply.usage = counts.usage;
     reply.dollars = decode_cost(usage);
-  } else if (reply.usage.prompt_tokens + reply.usage.completion_tokens == 0) {
+  } else if (reply.usage.tokens() == 0) {
     reply.usage = counts.usage; // more than nothing
   }
   return counts.known;
@@ -135,7 +141,7 @@ private:
     }
     has_content_ = has_content_ || !array_member(delta, "content").empty() ||
                    !array_member(delta, "tool_calls").empty();
-    if (!text_member(choice, "finish_reason").empty()) {
+    if (!written_reason(choice).empty()) {
       reply_.finish_reason = finish_reason_of(choice, refused_);
       complete_ = true;
     }

@@ -28,7 +28,7 @@ agents::EstimatedCost estimate(const agents::Price& price, const std::string& re
   agents::Usage usage;
   usage.prompt_tokens = tokens(request);
   usage.completion_tokens = tokens(reply);
-  return {1, usage.prompt_tokens + usage.completion_tokens, agents::cost(price, usage)};
+  return {1, usage.tokens(), agents::cost(price, usage)};
 }
 
 } // namespace
@@ -123,8 +123,7 @@ void ReplyImport::store_reply(const agents::WireAnswer& answer, Call& call) {
 /// first failure of a call counts.
 void ReplyImport::book_failed(const agents::Usage& counted, Call& call) {
   agents::Usage& booked = call.row.usage;
-  if (counted.prompt_tokens + counted.completion_tokens == 0 ||
-      booked.prompt_tokens + booked.completion_tokens > 0) {
+  if (counted.tokens() == 0 || booked.tokens() > 0) {
     return;
   }
   const auto price = prices_(model_);

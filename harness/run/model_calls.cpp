@@ -32,7 +32,7 @@ std::string in_words(const CallEstimate& estimate) {
 }
 
 bool was_paid(const ModelReply& reply) {
-  return reply.usage.prompt_tokens + reply.usage.completion_tokens > 0;
+  return reply.usage.tokens() > 0;
 }
 
 } // namespace

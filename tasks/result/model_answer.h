@@ -16,6 +16,17 @@ struct Usage {
   std::int64_t reasoning_tokens = 0;  ///< the part of completion_tokens spent on reasoning
   /// The part of prompt_tokens written to the provider's cache.
   std::int64_t cache_write_tokens = 0;
+
+  /// Of the prompt and of the completion.
+  std::int64_t tokens() const { return prompt_tokens + completion_tokens; }
+  Usage& operator+=(const Usage& more) {
+    prompt_tokens += more.prompt_tokens;
+    cached_tokens += more.cached_tokens;
+    completion_tokens += more.completion_tokens;
+    reasoning_tokens += more.reasoning_tokens;
+    cache_write_tokens += more.cache_write_tokens;
+    return *this;
+  }
 };
 WINNOW_FIELDS(Usage, prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens,
               cache_write_tokens)

@@ -45,7 +45,7 @@ std::string key_of(const SeenRequest& request) {
 }
 
 std::size_t tokens_of(const tests::AnsweredCall& call) {
-  return static_cast<std::size_t>(call.usage.prompt_tokens + call.usage.completion_tokens);
+  return static_cast<std::size_t>(call.usage.tokens());
 }
 
 /// A best-of-n run of one task against an endpoint, in its own directory.

@@ -15,7 +15,7 @@ json openai_usage(const Answer& answer, const Usage& usage, const char* prompt,
   json out{
       {std::string(prompt) + "_tokens", usage.prompt_tokens},
       {std::string(completion) + "_tokens", usage.completion_tokens},
-      {"total_tokens", usage.prompt_tokens + usage.completion_tokens},
+      {"total_tokens", usage.tokens()},
       {std::string(prompt) + "_tokens_details",
        {{"cached_tokens", usage.cached_tokens}, {"cache_write_tokens", usage.cache_write_tokens}}},
       {std::string(completion) + "_tokens_details",
@@ -140,7 +140,7 @@ json usage_json(Wire wire, const Answer& answer, const Usage& usage) {
           {"candidatesTokenCount", usage.completion_tokens - usage.reasoning_tokens},
           {"thoughtsTokenCount", usage.reasoning_tokens},
           {"cachedContentTokenCount", usage.cached_tokens},
-          {"totalTokenCount", usage.prompt_tokens + usage.completion_tokens}};
+          {"totalTokenCount", usage.tokens()}};
 }
 
 std::string finish_word(Wire wire, const std::string& finish) {

@@ -79,7 +79,7 @@ void Budget::pay(const std::string& key, const agents::ModelReply& reply) {
   cut_off(key, reply.estimated.value_or(agents::EstimatedCost()));
   longest_completion_ = std::max(longest_completion_, reply.usage.completion_tokens);
   if (!reply.served_from) {
-    spent_.tokens += reply.usage.prompt_tokens + reply.usage.completion_tokens;
+    spent_.tokens += reply.usage.tokens();
     spent_.dollars += reply.dollars.value_or(0);
     spent_.unpriced_calls += reply.dollars ? 0 : 1;
   }

@@ -18,7 +18,7 @@ void Journal::end_unanswered(store::RowId call, const agents::ModelReply& reply)
   const agents::EstimatedCost estimated = reply.estimated.value_or(agents::EstimatedCost());
   store_.transaction([&] {
     store_.set_reservation(call, std::nullopt);
-    if (reply.usage.prompt_tokens + reply.usage.completion_tokens > 0) {
+    if (reply.usage.tokens() > 0) {
       store_.add_counted(call, reply.usage, reply.dollars);
     }
     store_.add_lost(call, {estimated.requests, estimated.tokens, estimated.dollars});
