@@ -22,8 +22,8 @@ struct Tolerance {
 };
 constexpr Tolerance kOnGpu{1.02, 1.1, 1.05}, kOnCpu{1.1, 1.5, 1.25};
 constexpr double kChangeByChance = 1e-3; // per series
-/// An evaluation of too few blocks has no interval. Medians of a few launches beside other
-/// processes have differed by 2.2.
+/// An evaluation or a race of too few blocks has no interval. Medians of a few launches beside
+/// other processes have differed by 2.2.
 constexpr double kWithoutInterval = 4;
 
 std::vector<double> speeds_of_incumbent(const CaseResult& timed) {
@@ -93,8 +93,9 @@ std::string why_not_reproduced(const std::vector<CaseResult>& timed, const Earne
   }
   const double now = tasks::geometric_mean(speeds);
   const profiling::Race peer = against_baseline(raced, &CaseResult::samples_ns);
+  const double measured = peer.interval().high / peer.ratio().value_or(1);
   const double noise =
-      std::min(peer.interval().high / peer.ratio().value_or(1), tolerance.most_noise);
+      std::isfinite(measured) ? std::min(measured, tolerance.most_noise) : kWithoutInterval;
   const Bounds then = earned.bounds.known() ? earned.bounds
                                             : Bounds{earned.speedup / kWithoutInterval,
                                                      earned.speedup * kWithoutInterval};

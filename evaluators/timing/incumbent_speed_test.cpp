@@ -67,15 +67,23 @@ TEST(WhyNotReproduced, WithoutSamplesOfBothNothingIsKnown) {
   EXPECT_THAT(why_not_reproduced({}, kTwice, "cuda"), IsEmpty());
 }
 
-TEST(WhyNotReproduced, AFewSamplesAreEnoughForALargeDifference) {
-  auto timed = race(60, 60, 0);
+std::vector<tasks::CaseResult> race_of_two_launches(double speed) {
+  auto timed = race(speed, speed, 0);
   for (tasks::CaseResult& one : timed) {
     for (auto* samples : {&one.samples_ns, &one.baseline_samples_ns, &one.incumbent_samples_ns}) {
       samples->resize(2);
     }
   }
-  EXPECT_THAT(why_not_reproduced(timed, kTwice, "cuda"),
-              HasSubstr("its speed over the baseline is "));
+  return timed;
+}
+
+TEST(WhyNotReproduced, OfAFewSamplesOnlyALargeDifferenceCounts) {
+  for (const char* kind : {"cpu", "cuda"}) {
+    EXPECT_THAT(why_not_reproduced(race_of_two_launches(60), kTwice, kind),
+                HasSubstr("its speed over the baseline is "));
+    EXPECT_THAT(why_not_reproduced(race_of_two_launches(5), kTwice, kind), IsEmpty());
+    EXPECT_THAT(why_not_reproduced(race_of_two_launches(0.8), kTwice, kind), IsEmpty());
+  }
 }
 
 } // namespace
