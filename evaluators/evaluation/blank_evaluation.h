@@ -8,7 +8,7 @@
 namespace winnow::evaluators {
 
 /// Raised with every change that could change a verdict or a rank. Stored with every evaluation.
-constexpr int kEvaluatorVersion = 12;
+constexpr int kEvaluatorVersion = 13;
 
 /// The facts about every evaluation that are known before it begins: the device, its name, the
 /// isolation level, the time and the version of the evaluator.
