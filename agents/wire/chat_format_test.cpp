@@ -243,6 +243,31 @@ TEST(Chat, TakesAnAnswerThatEndedInAFailureForAnError) {
   }
 }
 
+TEST(Chat, FindsAnErrorWithoutTheUsualName) {
+  for (const std::string body :
+       {R"({"message":"slow down","code":429})", R"({"detail":"slow down","status":429})",
+        R"({"object":"error","message":"slow down","type":"rate_limit_error"})"}) {
+    const WireAnswer answer = chat().decode(body);
+    ASSERT_TRUE(answer.error) << body;
+    EXPECT_EQ(answer.error->message, "slow down");
+  }
+  EXPECT_EQ(chat().decode(R"({"message":"slow down","code":429})").error->status, 429);
+  EXPECT_FALSE(chat().decode(R"({"message":"", "detail":null})").error);
+}
+
+TEST(ChatStream, GoesOnAfterANullThatIsAWord) {
+  for (const std::string null : {"null", "None"}) {
+    const std::string first =
+        R"({"choices":[{"delta":{"content":"half"},"finish_reason":")" + null + R"("}]})";
+    EXPECT_TRUE(stream_answer(chat(), data_events({first})).cut_off);
+    const WireAnswer answer = stream_answer(
+        chat(), data_events({first, R"({"choices":[{"delta":{"content":" more"}}]})", kStop}));
+    ASSERT_TRUE(answer.reply);
+    EXPECT_EQ(answer.reply->text, "half more");
+    EXPECT_EQ(answer.reply->finish_reason, "stop");
+  }
+}
+
 TEST(ChatStream, IgnoresToolCallsAndNullMembers) {
   const WireAnswer answer = stream_answer(
       chat(),

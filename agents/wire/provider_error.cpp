@@ -156,24 +156,6 @@ const json& innermost(const json& error) {
   return inner != nullptr && inner->is_object() ? *inner : error;
 }
 
-/// The error in a body; nullptr if nothing in it looks like an error. The names other than "error"
-/// come from vLLM and FastAPI, whose list Mistral puts into "message".
-const json* error_in(const json& body) {
-  if (!body.is_object()) {
-    return nullptr;
-  }
-  if (const json* error = find_error(body)) {
-    return error;
-  }
-  if (!text_member(body, "message").empty()) {
-    return &body;
-  }
-  const json& inner = object_member(body, "message");
-  const json& holder = inner.contains("detail") ? inner : body;
-  const auto detail = holder.find("detail");
-  return detail != holder.end() && !detail->is_null() ? &*detail : nullptr;
-}
-
 } // namespace
 
 ProviderError error_from(const json& whole) {
@@ -217,6 +199,22 @@ const json* find_error(const json& answer) {
   const bool says_nothing = error == answer.end() || error->is_null() || error->empty() ||
                             *error == false || *error == "";
   return says_nothing ? nullptr : &*error;
+}
+
+const json* error_in(const json& body) {
+  if (!body.is_object()) {
+    return nullptr;
+  }
+  if (const json* error = find_error(body)) {
+    return error;
+  }
+  if (!text_member(body, "message").empty()) {
+    return &body;
+  }
+  const json& inner = object_member(body, "message");
+  const json& holder = inner.contains("detail") ? inner : body;
+  const auto detail = holder.find("detail");
+  return detail != holder.end() && !detail->is_null() ? &*detail : nullptr;
 }
 
 ProviderError decode_error_body(std::string_view body) {

@@ -20,6 +20,10 @@ ProviderError error_within_success(const nlohmann::json& error);
 /// The error in an answer: its "error" member, if that is not empty. nullptr: no error.
 const nlohmann::json* find_error(const nlohmann::json& answer);
 
+/// The error in a body that is no answer; nullptr if nothing in it looks like an error. The names
+/// other than "error" come from vLLM and FastAPI, whose list Mistral puts into "message".
+const nlohmann::json* error_in(const nlohmann::json& body);
+
 /// For messages: "an empty body", or the start of the body in quotes on one line.
 std::string quoted_start(std::string_view body);
 

@@ -74,6 +74,10 @@ WireAnswer WireFormat::decode_json(const json& body) const {
     return malformed_answer("JSON that is not an object");
   }
   WireAnswer answer = decode_object(body);
+  const json* error = answer.malformed.empty() ? nullptr : error_in(body);
+  if (error != nullptr) {
+    answer = failed_answer(error_within_success(*error));
+  }
   if (!answer.reply) {
     answer.lost_usage = counts_of(body).usage;
   } else {
