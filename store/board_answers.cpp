@@ -43,9 +43,11 @@ std::string ship_answer(const BoardSummary& board) {
       tasks::parameters_text(json::parse(leader.parameters).get<tasks::ParameterChoice>());
   const tasks::Bounds& bounds = leader.speedup_bounds;
   const bool is_slower = bounds.known() && bounds.high < 1 && !board.is_tied_with_baseline;
+  const bool won_its_race = board.race_bounds.known() && board.race_bounds.low > 1;
+  const bool is_faster = bounds.known() ? bounds.low > 1 || won_its_race : leader.speedup >= 1;
   return fmt::format("candidate {} by {}{}{}", leader.candidate_id, leader.author,
                      parameters.empty() ? "" : ", " + parameters,
-                     leader.speedup >= 1
+                     is_faster
                          ? ""
                          : fmt::format("; but it is {} {}",
                                        is_slower ? "slower than" : "not shown to be faster than",

@@ -299,6 +299,12 @@ TEST(BoardFacts, ALeaderIsSlowerOnlyWhereItsIntervalSaysSo) {
   EXPECT_THAT(answer(board, "ship"), HasSubstr("; but it is slower than baseline.cu"));
   board.is_tied_with_baseline = true;
   EXPECT_THAT(answer(board, "ship"), HasSubstr("; but it is not shown to be faster than"));
+  board.is_tied_with_baseline = false;
+  board.leader.speedup = 1.05;
+  board.leader.speedup_bounds = {0.9, 1.2};
+  EXPECT_THAT(answer(board, "ship"), HasSubstr("; but it is not shown to be faster than"));
+  board.race_bounds = {1.02, 1.1};
+  EXPECT_THAT(answer(board, "ship"), Not(HasSubstr("; but")));
 }
 
 } // namespace
