@@ -204,6 +204,7 @@ void add_reverify(CLI::App& app, Action& chosen) {
       ->check(at_least_zero());
   sub.add_option("--device", command.options.device,
                  "best, " + tasks::device_words(" or ") + "; rows of another device are left out");
+  add_duration(sub, "--time-budget", command.options.time_budget, kTimeBudgetHelp);
   add_isolation_option(sub, command.options.require_isolation);
   add_broker_options(sub, command.broker);
 }
