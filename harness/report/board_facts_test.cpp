@@ -1,4 +1,5 @@
 // What a board answers: in C++, as JSON and as text.
+#include "evaluators/evaluation/blank_evaluation.h"
 #include "harness/report/board_report.h"
 #include "store/board/board.h"
 #include "store/board_facts.h"
@@ -98,6 +99,19 @@ TEST(BoardFacts, ABoardWithoutAFinalSaysSoAndOffersTheCommand) {
   EXPECT_THAT(t.text(Format::Table), HasSubstr(command));
   EXPECT_THAT(t.text(Format::Table, {.task = "", .device = "", .run = "first"}),
               HasSubstr("--device cpu --run first --store"));
+}
+
+TEST(BoardFacts, ABoardOfAnOldEvaluatorSaysSo) {
+  for (const int evaluator : {7, evaluators::kEvaluatorVersion}) {
+    FactsStore t;
+    tasks::Evaluation evaluation = correct_evaluation(2);
+    evaluation.evaluator_version = evaluator;
+    t.add("a", "1", {evaluation});
+    const auto mark = HasSubstr("old: evaluator 7 judged these kernels");
+    for (const Format format : {Format::Table, Format::Markdown}) {
+      EXPECT_EQ(::testing::Value(t.text(format), mark), evaluator == 7);
+    }
+  }
 }
 
 TEST(BoardFacts, CommandsNameTheStoreSoThatTheyWorkWhereTheUserIs) {

@@ -1,5 +1,6 @@
 #include "base/text.h"
 #include "base/text/number_text.h"
+#include "evaluators/evaluation/blank_evaluation.h"
 #include "harness/report/board_report.h"
 #include "harness/report/json_table.h"
 #include "tasks/result/speedup.h"
@@ -265,9 +266,17 @@ private:
   const std::size_t columns_;
 };
 
-/// Of a board of an old revision of its task, or of a task that is not proven.
+/// Of a board of an old evaluator or of an old revision of its task, or of a task that is not
+/// proven.
 std::string note_text(const json& row, const Lines& lines) {
   std::string text;
+  if (const auto evaluator = row.value("evaluator_version", evaluators::kEvaluatorVersion);
+      evaluator < evaluators::kEvaluatorVersion) {
+    text += lines.below(fmt::format(
+        "old: evaluator {} judged these kernels, and this Winnow has the rules of evaluator {}; "
+        "`winnow reverify` judges the leaders again",
+        evaluator, evaluators::kEvaluatorVersion));
+  }
   for (const char* name : {"task_note", "task_proof"}) {
     const std::string note = text_at(row, name);
     text += note.empty() ? "" : lines.below(on_one_line(note));
