@@ -241,6 +241,15 @@ class Server(FormTest):
         self.assertEqual(self.ask(url + "/nothing", body)[0], 404)
         self.assertEqual(self.ask(url + "/", method="GET")[0], 405)
 
+    def test_lends_its_token_to_no_other_machine(self):
+        url = self.serve(slime, bind=("0.0.0.0", 0), token="own-token").replace("0.0.0.0", "127.0.0.1")
+        body = {"response": saying(), "label": "axpy"}
+        for empty in ("", "Bearer", "Bearer ", "bearer  ", "Basic", "Basic Og==", "Basic !", "Basic YW55Og=="):
+            self.assertEqual(self.ask(url + "/", body, Authorization=empty)[0], 401, empty)
+        self.assertEqual(self.judge.tokens, [])
+        self.assertEqual(self.ask(url + "/", body, Authorization="Bearer given")[0], 200)
+        self.assertEqual(self.judge.tokens[-1], "Bearer given")
+
     def test_a_body_that_is_too_long_gets_an_answer(self):
         """Its sender still sends: without a reader the sender would see a broken connection, and try again for ever."""
         url = self.serve(slime)

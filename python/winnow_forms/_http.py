@@ -213,7 +213,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         host = urllib.parse.urlsplit("//" + self.headers.get("Host", "")).hostname or ""
         if self.headers.get("Origin") or (self.server.is_local and not _is_local_name(host)):
             raise Answer(403, {"error": "this server answers programs that name it by a loopback address"})
-        if not self.server.is_local and not self.headers.get("Authorization"):
+        if not self.server.is_local and not _token_in(self.headers.get("Authorization") or ""):
             raise Answer(401, {"error": "send your token of the judge: Authorization: Bearer TOKEN, or http://any:TOKEN@HOST"})
 
     def read_body(self):
@@ -263,9 +263,12 @@ def _is_local_name(host):
 
 def _token_in(authorization):
     kind, _, value = authorization.partition(" ")
-    if kind.lower() == "basic":
-        return base64.b64decode(value).decode(errors="replace").partition(":")[2]
-    return value.strip()
+    if kind.lower() != "basic":
+        return value.strip()
+    try:
+        return base64.b64decode(value).decode(errors="replace").partition(":")[2].strip()
+    except ValueError:
+        return ""
 
 
 def object_of(request):
