@@ -423,6 +423,27 @@ TEST(Migrations, AreAppliedInOrderAndOnce) {
               ElementsAre("x", "y"));
 }
 
+TEST(Migrations, NoPlantedTriggerOrViewStays) {
+  const TemporaryDirectory directory("store-test");
+  const auto path = closed_store(directory);
+  const std::string views = "SELECT type || name || sql FROM sqlite_schema WHERE type IN ('view', "
+                            "'trigger') ORDER BY name";
+  const auto own = query_file(path, views);
+  for (const char* planted :
+       {"CREATE TRIGGER spy AFTER UPDATE ON runs BEGIN DELETE FROM tasks; END",
+        "DROP TRIGGER evaluation_joins_standings", "DROP VIEW leaderboard",
+        "DROP VIEW eligible_evaluations; CREATE VIEW eligible_evaluations AS SELECT 1 AS "
+        "speedup"}) {
+    write_raw(path, planted);
+    EXPECT_NE(query_file(path, views), own);
+    EXPECT_EQ(opening_error(path, kReadWrite), "no error") << planted;
+    EXPECT_EQ(query_file(path, views), own) << planted;
+  }
+  write_raw(path, "CREATE VIEW mine AS SELECT 1");
+  EXPECT_EQ(opening_error(path, kReadWrite), "no error");
+  EXPECT_THAT(query_file(path, "SELECT * FROM mine"), ElementsAre("1"));
+}
+
 TEST(Migrations, AFirstStoreKeepsItsRows) {
   const TemporaryDirectory directory("store-test");
   const auto path = directory.path() / "first.db";
