@@ -171,18 +171,22 @@ std::optional<JudgeItemRow> JudgeRequests::item_of_job(const std::string& job,
 std::map<std::string, std::uint64_t> JudgeRequests::stored_bytes() const {
   std::map<std::string, std::uint64_t> bytes;
   store_.read([&](const Database& database) {
-    Query texts(database, "SELECT i.owner, sum(length(k.text) + ?) AS bytes FROM judge_items AS i "
-                          "JOIN judge_jobs AS j ON j.job = i.job "
-                          "JOIN candidates AS c ON c.id = j.candidate_id "
-                          "JOIN kernel_files AS k ON k.id = c.kernel_file_id GROUP BY i.owner");
+    Query texts(
+        database,
+        "SELECT i.owner, sum(length(CAST(k.text AS BLOB)) + ?) AS bytes FROM judge_items AS i "
+        "JOIN judge_jobs AS j ON j.job = i.job "
+        "JOIN candidates AS c ON c.id = j.candidate_id "
+        "JOIN kernel_files AS k ON k.id = c.kernel_file_id GROUP BY i.owner");
     texts.bind(static_cast<std::int64_t>(kBytesOfJudgeItem));
     while (texts.next()) {
       bytes[texts.text("owner")] += static_cast<std::uint64_t>(texts.integer("bytes"));
     }
-    Query batches(database, "SELECT owner, sum(bytes) AS bytes FROM (SELECT i.owner, "
-                            "length(b.metadata) AS bytes FROM judge_batches AS b JOIN judge_items "
-                            "AS i ON i.batch = b.batch WHERE b.metadata IS NOT NULL "
-                            "GROUP BY b.batch) GROUP BY owner");
+    Query batches(
+        database,
+        "SELECT owner, sum(bytes) AS bytes FROM (SELECT i.owner, "
+        "length(CAST(b.metadata AS BLOB)) AS bytes FROM judge_batches AS b JOIN judge_items "
+        "AS i ON i.batch = b.batch WHERE b.metadata IS NOT NULL "
+        "GROUP BY b.batch) GROUP BY owner");
     while (batches.next()) {
       bytes[batches.text("owner")] += static_cast<std::uint64_t>(batches.integer("bytes"));
     }

@@ -59,7 +59,7 @@ struct JudgeBatchState {
 };
 
 /// What a row of `judge_items` and the evaluation of its job take beside the text, about.
-constexpr std::uint64_t kBytesOfJudgeItem = 4096;
+constexpr std::uint64_t kBytesOfJudgeItem = 16'384;
 
 /// The tables `judge_jobs`, `judge_batches` and `judge_items` of a store. Every function is one
 /// transaction, as those of RunStore are, except within RunStore::transaction().

@@ -45,7 +45,7 @@ struct ServeCommand {
   bool seed_from_batch = false;
   std::vector<std::string> tasks; ///< folders beside the catalogue
   std::size_t queue = 4096;
-  std::uint64_t owner_megabytes = 4096;
+  std::uint64_t owner_megabytes = 16'384;
 };
 
 Access access_of(const ServeCommand& command) {

@@ -187,8 +187,8 @@ bool parse_query(std::string_view text, Target& target) {
     if (!name || !value || target.query.size() == kMaxParts) {
       return false;
     }
-    if (!pair.empty()) {
-      target.query[*name] = *value;
+    if (!pair.empty() && !target.query.emplace(*name, *value).second) {
+      return false; // a proxy may take the other one
     }
   }
   return true;

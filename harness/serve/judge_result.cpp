@@ -108,9 +108,7 @@ std::string without_paths(const std::string& text) {
   while (begin < text.size()) {
     const std::size_t end = std::min(text.find(' ', begin), text.size());
     const std::string word = text.substr(begin, end - begin);
-    const std::size_t first = word.find_first_not_of("'\"([<=:.");
-    const bool is_path =
-        first != std::string::npos && word[first] == '/' && word.size() > first + 1;
+    const bool is_path = word.size() > 1 && word.find('/') != std::string::npos;
     shown += (shown.empty() ? "" : " ") + (is_path ? std::string("[a file]") : word);
     begin = end + 1;
   }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <exception>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -17,6 +18,8 @@ namespace {
 using nlohmann::json;
 
 constexpr std::int64_t kPageOfResults = 256;
+/// Then requests of others have their turn. Who waits is answered at the next tick.
+constexpr std::chrono::milliseconds kMostOfATick{200};
 constexpr const char* kUnknownPage = "there is no such page";
 constexpr const char* kAllPages = "docs/serve.md lists all";
 
@@ -305,18 +308,25 @@ void JudgeRoutes::on_answer(const std::string& batch) {
 
 void JudgeRoutes::tick() {
   const Clock::time_point now = Clock::now();
-  const auto is_over = [&](Waiter& waiter) {
-    if (!waiter.exchange->is_open()) {
-      return true;
+  std::erase_if(waiters_, [](const auto& one) { return !one.second.exchange->is_open(); });
+  std::vector<Waiters::iterator> late;
+  for (auto at = waiters_.begin(); at != waiters_.end(); ++at) {
+    if (at->second.deadline <= now) {
+      late.push_back(at);
     }
-    const bool late = waiter.deadline <= now;
-    if (late && waiter.again.count() > 0) {
-      waiter.deadline = now + waiter.again;
+  }
+  std::sort(late.begin(), late.end(),
+            [](const auto& a, const auto& b) { return a->second.deadline < b->second.deadline; });
+  for (const Waiters::iterator at : late) { // those who waited longest first
+    if (Clock::now() - now > kMostOfATick) {
+      return;
     }
-    return late && advance(waiter, true);
-  };
-  for (auto at = waiters_.begin(); at != waiters_.end();) {
-    at = is_over(at->second) ? waiters_.erase(at) : std::next(at);
+    if (at->second.again.count() > 0) {
+      at->second.deadline = now + at->second.again;
+    }
+    if (advance(at->second, true)) {
+      waiters_.erase(at);
+    }
   }
 }
 

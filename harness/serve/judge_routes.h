@@ -74,7 +74,8 @@ private:
 
   JudgeService& service_;
   Setup setup_;
-  std::multimap<std::string, Waiter> waiters_; ///< by batch
+  using Waiters = std::multimap<std::string, Waiter>;
+  Waiters waiters_; ///< by batch
 };
 
 } // namespace winnow::harness

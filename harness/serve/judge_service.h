@@ -35,7 +35,7 @@ struct JudgeServiceSetup {
   std::size_t queue = 4096;  ///< jobs that may wait
   std::size_t owners = 1;    ///< that send kernels; each may fill its share of the queue
   bool has_board = false;    ///< there is the token of a board beside theirs
-  std::uint64_t owner_bytes = std::uint64_t{4} << 30U; ///< that one owner may store
+  std::uint64_t owner_bytes = std::uint64_t{16} << 30U; ///< that one owner may store
   Rewards rewards = {};
   std::string reward = "kevin"; ///< for requests that name none
   /// The kernels of a request get the same inputs, and other requests get other inputs.

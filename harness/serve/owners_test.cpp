@@ -280,15 +280,15 @@ TEST_F(OwnersTest, NoErrorNamesAFile) {
 TEST_F(OwnersTest, AFaultNamesNoFile) {
   const std::string path = directory.path().string();
   const json accepted = judge_as("bob", item("mine", kernel_saying("correct", 4)));
-  evaluations->fail("cannot start '" + path + "/child': no memory");
+  evaluations->fail("cannot start '" + path + "/child' for runs/rl.db: no memory");
   const std::string answer =
       ask("bob", "GET", "/v1/batches/" + accepted.at("batch").get<std::string>()).body;
-  EXPECT_THAT(answer, HasSubstr("cannot start [a file] no memory"));
+  EXPECT_THAT(answer, HasSubstr("cannot start [a file] for [a file] no memory"));
   EXPECT_THAT(answer, Not(HasSubstr(path)));
 }
 
 struct OwnerBytesTest : test::JudgeFixture {
-  OwnerBytesTest() { owner_bytes = 100'000; }
+  OwnerBytesTest() { owner_bytes = 150'000; }
   int send_text(const std::string& owner, const std::string& reply) const {
     const json one = {{"id", "a"}, {"task", "axpy"}, {"reply", reply}};
     return status_of(send("POST", "/v1/judge", {{"items", {one}}}, owner));
@@ -306,6 +306,12 @@ TEST_F(OwnerBytesTest, BoundsWhatOneOwnerStores) {
   restart(); // the store knows it
   EXPECT_EQ(send_text("ann", std::string(30'000, 'b')), 422);
   EXPECT_EQ(send_text("bob", std::string(30'000, 'b')), 200);
+}
+
+TEST_F(OwnerBytesTest, ANulHidesNoText) {
+  EXPECT_EQ(send_text("ann", std::string(1, '\0') + std::string(110'000, 'a')), 200);
+  restart();
+  EXPECT_EQ(send_text("ann", std::string(20'000, 'b')), 422);
 }
 
 TEST_F(OwnerBytesTest, RefusedItemsAreNotCounted) {

@@ -105,7 +105,8 @@ TEST(Target, TakesPathAndQueryApart) {
   EXPECT_THROW(static_cast<void>(target.number("x", 10)), UsageError);
   EXPECT_EQ(parse_target("/?n=99999999999999999999")->number("n", 7), 7);
   EXPECT_THROW(static_cast<void>(parse_target("/?n=-5")->number("n", 7)), UsageError);
-  for (const char* malformed : {"", "v1", "http://x/", "/%", "/%1", "/%zz", "/?%"}) {
+  for (const char* malformed :
+       {"", "v1", "http://x/", "/%", "/%1", "/%zz", "/?%", "/?after=1&after=2"}) {
     EXPECT_EQ(parse_target(malformed), std::nullopt) << malformed;
   }
   std::string deep;

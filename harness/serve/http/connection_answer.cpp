@@ -75,7 +75,8 @@ void Connection::push(ServerState::Buffer bytes) {
   if (!alive_ || bytes->empty()) {
     return;
   }
-  if (out_.empty() && !body_) {
+  // Bytes that go out while the request waits have a time of their own.
+  if ((out_.empty() || deadline_ == Time::max()) && !body_) {
     allow(state_.limits.write_time);
   }
   unsent_ += bytes->size();

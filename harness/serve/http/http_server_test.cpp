@@ -126,6 +126,13 @@ TEST_F(HttpServerTest, BoundsTheBodiesThatAreBeingRead) {
               StartsWith("HTTP/1.1 200 "));
 }
 
+TEST_F(HttpServerTest, KeepsNoBodyOfARequestThatIsNoPost) {
+  EXPECT_THAT(answer_to("DELETE /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello"),
+              AllOf(StartsWith("HTTP/1.1 200 "), Not(HasSubstr("hello"))));
+  EXPECT_THAT(answer_to("POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello"),
+              HasSubstr("hello"));
+}
+
 TEST_F(HttpServerTest, KeepsNoRoomForBodiesThatWereHandled) {
   const std::string body(30'000, 'x');
   const std::string one = "POST /slow HTTP/1.1\r\nHost: a\r\nContent-Length: 30000\r\n";

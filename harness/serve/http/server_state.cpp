@@ -34,6 +34,9 @@ void ServerState::handle(WorkQueue::Request request) {
   if (has_ended) {
     request.exchange->reply(error_reply(503, "the server stops", "", 1));
   } else {
+    if (request.exchange->request().method != "POST") {
+      request.exchange->take_body(); // of no use, and the request may wait for long
+    }
     application.handle(std::exchange(request.exchange, nullptr));
   }
   boost::asio::post(io, [body = std::move(request.body)] {});
