@@ -26,6 +26,7 @@ namespace winnow::store {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using testing::correct_evaluation;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -153,6 +154,26 @@ TEST(OpenStore, AnOwnersViewRunsNoSqlOfTheFile) {
   EXPECT_THAT(query_file(path, "SELECT count(*) FROM sqlite_schema WHERE name = 'events'"),
               ElementsAre("1"));
   EXPECT_TRUE(store.leaderboard({}).empty());
+}
+
+TEST(OpenStore, AnOwnersViewFindsEachRowByAnIndex) {
+  const TemporaryDirectory directory("store-test");
+  RunStore store(closed_store(directory), kReadOnly);
+  store.show_only("bob");
+  store.read([](const Database& database) {
+    for (const char* one :
+         {"evaluation_overview WHERE candidate_id = 1", "candidate_overview WHERE candidate_id = 1",
+          "case_overview WHERE evaluation_id = 1", "sample_series WHERE case_id = 1",
+          "builds WHERE id = 1", "kernel_files WHERE id = 1", "environments WHERE run_id = 1"}) {
+      Query plan(database, std::string("EXPLAIN QUERY PLAN SELECT * FROM ") + one);
+      while (plan.next()) {
+        EXPECT_THAT(plan.text("detail"),
+                    Not(AnyOf(HasSubstr("LIST SUBQUERY"), HasSubstr("SCAN o"))))
+            << one;
+      }
+    }
+    return 0;
+  });
 }
 
 TEST(OpenStore, IsMarkedAndReadableByOtherTools) {

@@ -16,31 +16,37 @@ namespace {
 /// Tables that show nothing about anybody.
 const std::set<std::string> kWhole{"verdicts", "stages", "ceilings"};
 
-/// By table: which rows belong to the owner. A table that is not here shows nothing.
+/// By table: which rows belong to the owner. A table that is not here shows nothing. Each condition
+/// is answered by an index for one row: SQLite would make a list of any other selection anew for
+/// each query, and a page has a query for each kernel.
 const std::map<std::string, const char*> kOwnRows{
     {"candidates", "id IN (SELECT id FROM own_candidates)"},
     {"variants", "candidate_id IN (SELECT id FROM own_candidates)"},
     {"evaluations", "candidate_id IN (SELECT id FROM own_candidates)"},
     {"cases", "evaluation_id IN (SELECT id FROM own_evaluations)"},
     {"sample_series",
-     "case_id IN (SELECT id FROM main.cases WHERE evaluation_id IN (SELECT id FROM "
-     "own_evaluations))"},
-    {"builds", "id IN (SELECT build_id FROM own_evaluations)"},
-    {"kernel_files", "id IN (SELECT kernel_file_id FROM own_candidates)"},
-    {"tasks", "id IN (SELECT task_id FROM own_candidates)"},
-    {"runs", "id IN (SELECT run_id FROM own_candidates)"},
-    {"environments", "run_id IN (SELECT run_id FROM own_candidates)"},
-    {"leaderboard_groups", "task_id IN (SELECT task_id FROM own_candidates)"}};
+     "EXISTS (SELECT 1 FROM main.cases AS c WHERE c.id = sample_series.case_id AND c.evaluation_id "
+     "IN (SELECT id FROM own_evaluations))"},
+    {"builds", "EXISTS (SELECT 1 FROM own_evaluations AS o WHERE o.build_id = builds.id)"},
+    {"kernel_files",
+     "EXISTS (SELECT 1 FROM own_candidates AS o WHERE o.kernel_file_id = kernel_files.id)"},
+    {"tasks", "EXISTS (SELECT 1 FROM own_candidates AS o WHERE o.task_id = tasks.id)"},
+    {"runs", "EXISTS (SELECT 1 FROM own_candidates AS o WHERE o.run_id = runs.id)"},
+    {"environments",
+     "EXISTS (SELECT 1 FROM own_candidates AS o WHERE o.run_id = environments.run_id)"},
+    {"leaderboard_groups",
+     "EXISTS (SELECT 1 FROM own_candidates AS o WHERE o.task_id = leaderboard_groups.task_id)"}};
 
 /// Columns of evaluations that tell who else has sent the kernel, because compilers share a cache.
 const std::set<std::string> kOfTheCache{"build_from_cache", "build_seconds"};
 
 constexpr const char* kOwnTables =
-    "CREATE TEMP TABLE own_candidates (id INTEGER PRIMARY KEY, run_id, task_id, kernel_file_id);"
+    "CREATE TEMP TABLE own_candidates (id INTEGER PRIMARY KEY, run_id INTEGER, task_id "
+    "INTEGER, kernel_file_id INTEGER);"
     "CREATE INDEX own_files ON own_candidates (kernel_file_id);"
     "CREATE INDEX own_tasks ON own_candidates (task_id);"
     "CREATE INDEX own_runs ON own_candidates (run_id);"
-    "CREATE TEMP TABLE own_evaluations (id INTEGER PRIMARY KEY, build_id);"
+    "CREATE TEMP TABLE own_evaluations (id INTEGER PRIMARY KEY, build_id INTEGER);"
     "CREATE INDEX own_builds ON own_evaluations (build_id);"
     "CREATE TEMP TABLE standings (group_id, kernel_file_id, evaluation_id, speedup, speedup_low, "
     "speedup_high, PRIMARY KEY (group_id, kernel_file_id)) WITHOUT ROWID;"

@@ -1,5 +1,6 @@
 #include "harness/serve/board_pages.h"
 
+#include "base/freed_memory.h"
 #include "base/random_bits.h"
 #include "store/database.h"
 
@@ -83,6 +84,7 @@ void BoardPages::make_pages() {
     wanted_.pop_front();
     lock.unlock();
     post_([this, wanted, page = make(wanted)] { take(wanted, page); });
+    trim_freed_memory(); // making a page takes several times its size
     lock.lock();
   }
 }
