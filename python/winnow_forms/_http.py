@@ -23,7 +23,7 @@ MAX_BODY = 64 << 20
 MAX_BODIES = 1 << 30     # bytes of the bodies of all requests that are not answered yet
 MAX_HEADER = 64 << 10
 MAX_CONNECTIONS = 1024   # of friends
-MAX_STRANGERS = 512      # connections before the header of a request that may be answered; a new one takes the place of the oldest
+MAX_STRANGERS = 1024     # connections before the header of a request that may be answered; a new one takes the place of the oldest
 # Times of the wall clock: no byte that drips renews them.
 STRANGER_S = 10          # for the header
 REQUEST_S = 60           # for the body
