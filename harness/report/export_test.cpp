@@ -1,4 +1,5 @@
 #include "base/text.h"
+#include "evaluators/evaluation/blank_evaluation.h"
 #include "harness/report/board_report.h"
 #include "harness/report/text_table.h"
 #include "store/board/board.h"
@@ -54,7 +55,7 @@ LeaderboardRow sample_row() {
   row.evaluated_at = "2026-11-20T09:44:26.123Z";
   row.task_digest = "feedbeef01";
   row.lines = 40;
-  row.evaluator_version = 1;
+  row.evaluator_version = evaluators::kEvaluatorVersion;
   return row;
 }
 
@@ -220,8 +221,11 @@ TEST(FormatLeaderboard, RevisionsAreNamedWhereThereAreSeveral) {
   LeaderboardRow revised = sample_row();
   revised.task_digest = "0ddba11500";
   const std::string text = format_leaderboard({sample_row(), revised}, Format::Table);
-  EXPECT_THAT(text, HasSubstr("axpy on cpu (Test CPU), task revision feedbeef, evaluator 1,"));
-  EXPECT_THAT(text, HasSubstr("axpy on cpu (Test CPU), task revision 0ddba115, evaluator 1,"));
+  const std::string evaluator = "evaluator " + std::to_string(evaluators::kEvaluatorVersion) + ",";
+  for (const std::string revision : {"feedbeef", "0ddba115"}) {
+    EXPECT_THAT(text,
+                HasSubstr("axpy on cpu (Test CPU), task revision " + revision + ", " + evaluator));
+  }
 }
 
 TEST(FormatLeaderboard, NothingToShowIsSaid) {
