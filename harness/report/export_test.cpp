@@ -34,6 +34,10 @@ using ::testing::StartsWith;
 using testing::TestStore;
 using testing::wrong_evaluation;
 
+/// The override of a text's direction, in two literals: in one it could mislead a reader of this
+/// file.
+const std::string kRightToLeft = std::string("\xE2\x80") + "\xAE";
+
 LeaderboardRow sample_row() {
   LeaderboardRow row;
   row.task = "axpy";
@@ -113,7 +117,7 @@ TEST(TextTable, CsvCellsAreNeverFormulas) {
                          {"+1+cmd", "-2.5"},
                          {"-x", "-inf"},
                          {std::string("a\0b", 3), "lone \xED\xA0\x80"},
-                         {"one\r\ntwo", "\u202Eright"}}};
+                         {"one\r\ntwo", kRightToLeft + "right"}}};
   EXPECT_EQ(to_csv(table), "a,b\r\n'=cmd(),'@SUM(A1)\r\n'+1+cmd,-2.5\r\n'-x,-inf\r\n"
                            "a\uFFFDb,lone \uFFFD\uFFFD\uFFFD\r\n"
                            "\"one\r\ntwo\",\u202Eright\r\n");
@@ -133,7 +137,7 @@ TEST(TextTable, MarkdownShowsForeignTextWithoutLinks) {
   EXPECT_EQ(markdown_text("a`b``c"), "```a`b``c```");
   EXPECT_EQ(markdown_text("`a"), "`` `a ``");
   EXPECT_EQ(markdown_text("a\\|b"), "`a\\ \\|b`");
-  EXPECT_EQ(markdown_text("a\u202eb"), "`a\\u202eb`");
+  EXPECT_EQ(markdown_text("a" + kRightToLeft + "b"), "`a\\u202eb`");
 }
 
 TEST(TextTable, IsSplitWhereItMayBe) {
