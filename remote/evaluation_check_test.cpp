@@ -84,8 +84,9 @@ protected:
   static EvaluationRequest correct(Depth depth = Depth::Full) {
     return request_of(machine_->task->baseline, depth);
   }
+  /// Far off at every element: another sign of a small `y[i]` would be `low_precision`.
   static EvaluationRequest wrong() {
-    return request_of(replaced(machine_->task->baseline, "+ y[i]", "- y[i]"));
+    return request_of(replaced(machine_->task->baseline, "+ y[i]", "+ 1000.0f"));
   }
   static std::vector<Evaluation> judge(const EvaluationRequest& request) {
     return machine_->evaluator->evaluate(request);
