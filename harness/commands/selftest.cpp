@@ -107,7 +107,7 @@ void add_options(CLI::App& sub, SelftestCommand& command) {
   sub.add_option("--seeds", command.proof.selftest.seeds, "inputs per shape for each honest kernel")
       ->check(CLI::Range(1, 100));
   sub.add_option("--jobs", command.proof.jobs,
-                 "tasks to prove side by side; 0: one on the CPU; on a GPU one for each two cores, "
+                 "tasks to prove side by side; 0: two on the CPU; on a GPU one for each two cores, "
                  "but at most eight")
       ->check(CLI::Range(0, 64));
   sub.add_option("--python", command.proof.agreement.python,

@@ -58,8 +58,8 @@ struct ProofOptions {
   unsigned jobs = 0; ///< tasks to prove side by side; 0: suitable_jobs()
 };
 
-/// One on the CPU device, whose kernels use all cores. On a GPU one for each two cores, but at most
-/// six.
+/// Two on the CPU device: the kernels of one use all cores while another compiles. On a GPU one for
+/// each two cores, but at most eight.
 unsigned suitable_jobs(const evaluators::DeviceReport& device);
 
 /// The proofs of all tasks, in their order. `activity` shows the parts; stderr gets a line for each

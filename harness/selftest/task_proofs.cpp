@@ -21,6 +21,7 @@ namespace {
 
 constexpr unsigned kMostJobs = 8; // more wait for the GPU
 constexpr unsigned kCoresOfAJob = 2;
+constexpr unsigned kJobsOnCpu = 2;
 
 /// Without a terminal, prints a line for each part that takes long.
 void say(Activity& activity, const std::string& task, const std::string& part) {
@@ -140,7 +141,7 @@ private:
 
 unsigned suitable_jobs(const evaluators::DeviceReport& device) {
   return device.kind == "cpu"
-             ? 1
+             ? kJobsOnCpu
              : std::clamp(std::thread::hardware_concurrency() / kCoresOfAJob, 1U, kMostJobs);
 }
 
