@@ -3,9 +3,11 @@
 
 The hostile connections of hostile_bench.py; an owner whose kernels are right, wrong, endless, broken or not to compile; one that goes
 away before its answer; one that cancels its jobs; readers of boards, tasks and metrics. Before the time begins, replies without a
-kernel fill the cache of the store. Every tenth second the server's memory, descriptors and processes are read. Printed is the median
-of each tenth of the time. None may be higher in the last tenth than in the second, beside noise. `anonymous` is what the server has
-allocated, `file` the pages of the program, its libraries and shared memory, `judge` what the `_judge` child has allocated."""
+kernel fill the cache of the store. The readers have kernels of their own, and no new ones: their page, which the server makes anew
+whenever the store has changed, keeps its size. (A page of all kernels follows the store, up to 20 MB.) Every tenth second the server's
+memory, descriptors and processes are read. Printed is the median of each tenth of the time. None may be higher in the last tenth than
+in the second, beside noise. `anonymous` is what the server has allocated, `page` the size of the readers' page, `file` the pages of the
+program, its libraries and shared memory, `judge` what the `_judge` child has allocated."""
 import http.client
 import json
 import multiprocessing
@@ -19,18 +21,21 @@ import time
 SECONDS = int(sys.argv[2]) if len(sys.argv) > 2 else 1800
 CONNECTIONS = int(sys.argv[3]) if len(sys.argv) > 3 else 500
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from hostile_bench import HONEST, SOURCES, Server, attack  # noqa: E402
+from hostile_bench import HONEST, HOSTILE, SOURCES, Server, attack  # noqa: E402
+
+READER = "reader-0123456789abcdef"
 
 EVERY_S = 10
 MOST_QUEUED = 10  # kernels of clients that went away
 REPLIES, REPLY_BYTES = 1000, 16000  # more than the cache of the store
-MOST_GROWTH = {"anonymous MB": 1.1, "file MB": 1.1, "judge MB": 1.5, "files": 1.1, "sockets": 1.25, "processes": 1.5}
+READERS_KERNELS = 50
+MOST_GROWTH = {"anonymous MB": 1.1, "page MB": 1.1, "file MB": 1.1, "judge MB": 1.5, "files": 1.1, "sockets": 1.25, "processes": 1.5}
 
 
-def ask(port, method, target, body=None, timeout=320):
+def ask(port, method, target, body=None, timeout=320, token=HONEST):
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
     try:
-        connection.request(method, target, body and json.dumps(body), {"Authorization": "Bearer " + HONEST})
+        connection.request(method, target, body and json.dumps(body), {"Authorization": "Bearer " + token})
         answer = connection.getresponse()
         return answer.status, answer.read()
     finally:
@@ -90,7 +95,7 @@ def cancels(port, source):
 
 def reads(port, source):
     for target in ("/", "/v1/tasks", "/v1/tasks/axpy", "/metrics", "/v1/health", "/v1/jobs/none"):
-        ask(port, "GET", target)
+        ask(port, "GET", target, token=READER)
     time.sleep(1)
 
 
@@ -99,6 +104,15 @@ def fill_store(port):
         items = [{"task": "axpy", "reply": f"{n} " + os.urandom(REPLY_BYTES // 2).hex()} for n in range(first, first + 500)]
         if ask(port, "POST", "/v1/judge", {"items": items})[0] != 200:
             raise SystemExit("the replies that fill the store were refused")
+    source = kernels()
+    items = [next(source) for _ in range(READERS_KERNELS)]
+    status, body = ask(port, "POST", "/v1/judge", {"items": items, "depth": "correct", "wait_s": 300}, token=READER)
+    if status != 200:
+        raise SystemExit(f"the readers' kernels were not judged: {body[:200]}")
+
+
+def page_mb(port):
+    return len(ask(port, "GET", "/", token=READER)[1]) / 2**20
 
 
 def memory_mb(pid):
@@ -151,8 +165,8 @@ def sample(server):
     anonymous, file = memory_mb(pid)
     sockets, files = descriptors(pid)
     children = descendants(pid)
-    return {"anonymous MB": anonymous, "file MB": file, "judge MB": judge_mb(children), "files": files, "sockets": sockets,
-            "processes": len(children)}
+    return {"anonymous MB": anonymous, "page MB": page_mb(server.port), "file MB": file, "judge MB": judge_mb(children), "files": files,
+            "sockets": sockets, "processes": len(children)}
 
 
 def report(samples, counts):
@@ -174,7 +188,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         tokens = pathlib.Path(folder) / "tokens"
         tokens.touch(0o600)
-        tokens.write_text(f"honest {HONEST}\nhostile hostile-0123456789abcdef\n")
+        tokens.write_text(f"honest {HONEST}\nhostile {HOSTILE}\nreader {READER}\n")
         server = Server(sys.argv[1], "serve", "--judge", "--store", pathlib.Path(folder) / "s.db", "--device", "cpu", "--token-file", tokens)
         counts, ready = multiprocessing.Manager().dict(), multiprocessing.Event()
         workers = [multiprocessing.Process(target=attack, args=(server.port, CONNECTIONS, ready))]
