@@ -368,6 +368,15 @@ TEST(Prompts, NameTheLineOfAnUnknownPlaceholder) {
   EXPECT_THAT(error_of_question("{{words}}"), HasSubstr("known: advice"));
 }
 
+TEST(Prompts, RefuseAPlaceholderThatIsNotClosed) {
+  for (const char* text : {"{{advice", "{{advice\n", "{{ advice of code", "{{{advice, 1"}) {
+    EXPECT_THAT(error_of_question("{{advice}}\n" + std::string(text)),
+                HasSubstr("question_improve.md:2: a placeholder is written {{advice}}"))
+        << text;
+  }
+  EXPECT_EQ(error_of_question("{{advice}}\nint a[1][2] = {{b, 1}};"), "no error");
+}
+
 TEST(Prompts, RefuseAPlaceholderThatIsNotWrittenAsOne) {
   for (const char* written : {"{{ advice }}", "{{advice }}", "{advice}", "${advice}", "{{advice}",
                               "{advice}}", "{{ADVICE}}", "{{ Advice }", "{{\tadvice}}"}) {

@@ -17,7 +17,7 @@ constexpr std::string_view kInWords =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789.-";
 constexpr std::string_view kBlanks = " \t";
 
-/// A word in braces: "{{name}}", "{{ Name }", "{name}".
+/// A word in braces: "{{name}}", "{{ Name }", "{name}", "{{name".
 struct Braced {
   std::size_t begin = 0, end = 0;  ///< of the word with its braces
   std::size_t open = 0, close = 0; ///< number of braces
@@ -36,7 +36,8 @@ Braced next_braced(std::string_view text, std::size_t from) {
     const std::size_t word_end = after(kInWords, word);
     const std::size_t close = after(kBlanks, word_end);
     const std::size_t end = after("}", close);
-    if (word < text.size() && kLetters.find(text[word]) != std::string_view::npos && end > close) {
+    const bool is_braced = inside - at >= 2 || end > close;
+    if (is_braced && word < text.size() && kLetters.find(text[word]) != std::string_view::npos) {
       return {at,
               end,
               inside - at,
