@@ -203,7 +203,8 @@ std::string form_hint(const json& evaluation) {
            std::string::npos;
   };
   const bool is_other_form =
-      verdict == "bad_plan" ||
+      (verdict == "bad_plan" && (says("no launch plan") || says("the kernel file is empty") ||
+                                 says("the file defines no kernel"))) ||
       (verdict != "correct" && (says("host code") || (says("of kernel '") && says("; expected"))));
   return is_other_form ? fmt::format("hint: {}\n", kernel_form(evaluation.value("task", "TASK")))
                        : "";

@@ -58,6 +58,14 @@ TEST(CudaProgram, LearnsWhatAKernelFileIs) {
                                                "row_softmax FILE` writes one to begin with"))
         << name;
   }
+  const TemporaryDirectory directory("plan");
+  const std::string file = (directory.path() / "grid.cu").string();
+  write_file_atomic(file,
+                    "/*@winnow {\"launches\": [{\"kernel\": \"k\", \"grid\": [0], \"block\": [1], "
+                    "\"args\": [\"x\", \"y\"]}]} @*/\n__global__ void k() {}\n");
+  const ProgramResult result = run_winnow({"eval", "row_softmax", file, "--device", "cpu"});
+  EXPECT_THAT(result.out, testing::HasSubstr("bad_plan"));
+  EXPECT_THAT(result.out, testing::Not(testing::HasSubstr("hint:"))) << "the author knows the form";
 }
 
 std::vector<json> buggy_kernels() {
