@@ -10,9 +10,11 @@
 namespace winnow::evaluators {
 namespace {
 
+constexpr const char* kRightByLuck = "the mutant gives the right answer";
 constexpr std::size_t kFirstMutant = 2; // index in a run, after the correct and the stale case
 constexpr int kMostDraws = 5;           // for mutants that depend on the draw
 constexpr int kMostTinyDraws = 20;      // a tiny shape has few elements to change
+constexpr int kMostLuckyDraws = 20;     // for mutants whose outputs have been the right ones
 
 bool by_size(const tasks::Task& task, const tasks::Shape& left, const tasks::Shape& right) {
   return input_elements(task, left) < input_elements(task, right);
@@ -44,6 +46,7 @@ public:
         results_.push_back(std::move(result));
       }
     }
+    was_wrong_.resize(results_.size());
   }
   /// Throws Error when reference.cu or the judge fails.
   std::vector<MutantResult> run() {
@@ -63,9 +66,13 @@ public:
     }
     const bool is_tiny = set_ == tasks::ShapeSet::Tiny;
     const int seeds = is_tiny ? options_.evaluation.tiny_seeds : 1;
-    for (int i = 0; i < std::max(seeds, is_tiny ? kMostTinyDraws : kMostDraws); ++i) {
+    const int draws = is_tiny ? kMostTinyDraws : kMostDraws;
+    for (int i = 0; i < std::max({seeds, draws, kMostLuckyDraws}); ++i) {
+      const Tried tried = i < seeds   ? Tried::All
+                          : i < draws ? Tried::DependOnDraw
+                                      : Tried::OnlyLucky;
       for (const tasks::Shape& shape : shapes) {
-        run_case(shape, nth_seed(options_.seed, i), i < seeds ? Tried::All : Tried::DependOnDraw);
+        run_case(shape, nth_seed(options_.seed, i), tried);
       }
     }
     return std::move(results_);
@@ -78,20 +85,24 @@ private:
   };
 
   /// Draws that an evaluation makes try all mutants. Further draws try those that depend on the
-  /// draw, and those that were accepted: all shapes of a set have the same draw of the
-  /// distribution, but each launch of a candidate has its own.
-  enum class Tried : std::uint8_t { All, DependOnDraw };
+  /// draw, and those that run the reference and were accepted: all shapes of a set have the same
+  /// draw of the distribution, but each launch of a candidate has its own. All further draws try
+  /// those that were right by luck: the last element of a ReLU is often the 0 that "edge off by
+  /// one" leaves there.
+  enum class Tried : std::uint8_t { All, DependOnDraw, OnlyLucky };
 
   void run_case(const tasks::Shape& shape, std::uint64_t seed, Tried tried) {
+    const bool changes_outputs = is_any_tried(tried, false);
+    if (!changes_outputs && !is_any_tried(tried, true)) {
+      return;
+    }
     const tasks::HostTensors inputs = tasks::draw_inputs(on_device_.task, shape, seed);
     std::vector<Prepared> prepared = prepare(shape, seed, inputs, tried);
-    if (tried == Tried::DependOnDraw && prepared.empty()) {
+    if (!changes_outputs && prepared.empty()) {
       return;
     }
     const std::vector<tasks::HostTensors> outputs = compute(shape, seed, inputs, prepared);
-    if (tried == Tried::All) {
-      judge_changed_outputs(shape, seed, inputs, outputs[0], outputs[1]);
-    }
+    judge_changed_outputs(shape, seed, inputs, outputs, tried);
     for (std::size_t i = 0; i < prepared.size(); ++i) {
       if (!is_right_by_luck(prepared[i].mutant, outputs[kFirstMutant + i], outputs[0])) {
         judge(prepared[i].mutant, shape, seed, outputs[kFirstMutant + i]);
@@ -104,9 +115,7 @@ private:
     std::vector<Prepared> prepared;
     for (std::size_t i = 0; i < results_.size(); ++i) {
       MutantResult& result = results_[i];
-      const bool is_tried = tried == Tried::All || tasks::depends_on_draw(result.mutant.kind) ||
-                            result.state == MutantResult::State::Accepted;
-      if (!result.mutant.runs_reference || !is_live(i) || !is_tried) {
+      if (!result.mutant.runs_reference || !is_tried(i, tried)) {
         continue;
       }
       ReferenceCase changed{shape, inputs};
@@ -154,12 +163,13 @@ private:
     }
   }
   void judge_changed_outputs(const tasks::Shape& shape, std::uint64_t seed,
-                             const tasks::HostTensors& inputs, const tasks::HostTensors& right,
-                             const tasks::HostTensors& stale) {
-    const tasks::MutantMaterial material{inputs, stale, poison_of(right, seed)};
+                             const tasks::HostTensors& inputs,
+                             const std::vector<tasks::HostTensors>& computed, Tried tried) {
+    const tasks::HostTensors& right = computed[0];
+    const tasks::MutantMaterial material{inputs, computed[1], poison_of(right, seed)};
     for (std::size_t i = 0; i < results_.size(); ++i) {
       MutantResult& result = results_[i];
-      if (result.mutant.runs_reference || !is_live(i)) {
+      if (result.mutant.runs_reference || !is_tried(i, tried)) {
         continue;
       }
       tasks::HostTensors outputs = right;
@@ -167,6 +177,9 @@ private:
           tasks::change_outputs(result.mutant, on_device_.task, known_, material, outputs);
       if (why.empty()) {
         judge(i, shape, seed, outputs);
+        const bool are_right = are_equal(outputs, right);
+        was_wrong_[i] = was_wrong_[i] || !are_right;
+        result.why = was_wrong_[i] ? "" : kRightByLuck;
       } else if (result.state == MutantResult::State::NotApplicable) {
         result.why = std::move(why);
       }
@@ -180,18 +193,36 @@ private:
   bool is_right_by_luck(std::size_t index, const tasks::HostTensors& outputs,
                         const tasks::HostTensors& right) {
     MutantResult& result = results_[index];
-    const bool is_right =
-        tasks::depends_on_draw(result.mutant.kind) &&
-        std::all_of(outputs.begin(), outputs.end(), [&](const auto& output) {
-          return equal_in_parts(output.second.bytes, right.at(output.first).bytes);
-        });
+    const bool is_right = tasks::depends_on_draw(result.mutant.kind) && are_equal(outputs, right);
     if (is_right && result.state == MutantResult::State::NotApplicable) {
-      result.why = "the mutant gives the right answer";
+      result.why = kRightByLuck;
     }
     return is_right;
   }
-  bool is_live(std::size_t index) const {
-    return results_[index].state != MutantResult::State::Rejected;
+  static bool are_equal(const tasks::HostTensors& outputs, const tasks::HostTensors& right) {
+    return std::all_of(outputs.begin(), outputs.end(), [&](const auto& output) {
+      return equal_in_parts(output.second.bytes, right.at(output.first).bytes);
+    });
+  }
+  bool is_tried(std::size_t index, Tried tried) const {
+    const MutantResult& result = results_[index];
+    if (result.state == MutantResult::State::Rejected || tried == Tried::All) {
+      return result.state != MutantResult::State::Rejected;
+    }
+    const bool is_accepted = result.state == MutantResult::State::Accepted;
+    if (!result.mutant.runs_reference) {
+      return is_accepted && !was_wrong_[index];
+    }
+    return tried == Tried::DependOnDraw &&
+           (is_accepted || tasks::depends_on_draw(result.mutant.kind));
+  }
+  bool is_any_tried(Tried tried, bool runs_reference) const {
+    for (std::size_t i = 0; i < results_.size(); ++i) {
+      if (results_[i].mutant.runs_reference == runs_reference && is_tried(i, tried)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   TaskOnDevice& on_device_;
@@ -200,6 +231,7 @@ private:
   tasks::ShapeSet set_;
   tasks::Shape known_; ///< the first search shape
   std::vector<MutantResult> results_;
+  std::vector<bool> was_wrong_; ///< of each result: changed outputs that were not the right ones
 };
 
 } // namespace

@@ -46,7 +46,7 @@ struct MutantResult {
   std::string shape_id;
   tasks::Verdict verdict = tasks::Verdict::NotJudged; ///< the judge's verdict at that shape
   double max_error_ratio = 0;                         ///< at that shape; above 1 is wrong
-  std::string why;                                    ///< NotApplicable only: the reason
+  std::string why; ///< NotApplicable: the reason. Accepted: its answers were right, if they were
 };
 std::string_view to_string(MutantResult::State state);
 

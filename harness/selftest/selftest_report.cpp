@@ -120,8 +120,9 @@ std::string accepted_mutants(const TaskSelftest& selftest) {
   for (const MutantResult& result : selftest.mutants) {
     if (result.state == MutantResult::State::Accepted) {
       text += fmt::format(
-          "  mutant accepted on {}: {} (error at most {:.3g} of the limit, at {})\n",
-          to_string(result.set), to_string(result.mutant), result.max_error_ratio, result.shape_id);
+          "  mutant accepted on {}: {} (error at most {:.3g} of the limit, at {}){}\n",
+          to_string(result.set), to_string(result.mutant), result.max_error_ratio, result.shape_id,
+          result.why.empty() ? "" : "; it gives the right answer: choose other shapes or inputs");
     }
   }
   return text;

@@ -159,6 +159,24 @@ TEST_F(SelftestTest, ASoundTaskProvesItself) {
   EXPECT_THAT(judged().err, testing::Not(HasSubstr("not proven")));
 }
 
+/// The last element is 0 for half of the inputs, as a kernel leaves it that stops one too early.
+TEST_F(SelftestTest, AMutantThatIsRightByLuckGetsOtherInputs) {
+  put("reference.cu", kernel("fmaxf(x[i], 0.0f) + 0.0f * ", true));
+  put("baseline.cu", kernel("fmaxf(x[i], 0.0f) + 0.0f * ", false));
+  fs::remove(folder / "honest/from_zero.cu");
+  const auto selftest_with = [&](const std::string& mean, const std::string& seed) {
+    edit_task("mean = [-1, 1]", "mean = " + mean);
+    return run_winnow({"tasks", "selftest", folder.string(), "--device", "cpu", "--seeds", "1",
+                       "--python", (folder / "bare").string(), "--seed", seed})
+        .out;
+  };
+  for (const char* seed : {"1", "2"}) {
+    EXPECT_THAT(selftest_with("[-0.1, 0.1]", seed), HasSubstr(" rejected, 0 accepted "));
+  }
+  EXPECT_THAT(selftest_with("[-30, -20]", "1"),
+              HasSubstr("it gives the right answer: choose other shapes or inputs"));
+}
+
 TEST_F(SelftestTest, AMistakeInThePlanOfAnHonestKernelIsReported) {
   put("honest/last.cu", "/*@winnow\n{ \"launches\": [ { \"kernle\": \"negate\" } ] }\n@*/\n");
   const ProgramResult result = run("negates");
