@@ -7,8 +7,8 @@
 #include "evaluators/device/headers/hip_headers.h"
 #include "evaluators/device/headers/unsupported_headers.h"
 
-#include <algorithm>
 #include <iterator>
+#include <set>
 #include <string_view>
 #include <system_error>
 #include <vector>
@@ -38,15 +38,20 @@ std::string_view written_path(std::string_view embedded) {
   return embedded;
 }
 
-bool is_shared_with_hip(std::string_view cpu_header) {
-  const auto& files = device_headers::embedded_files();
-  const std::string own = fmt::format("hip/{}", cpu_header);
-  const auto is_own = [&](const auto& file) { return written_path(file.path) == own; };
-  const auto is_it = [&](const UnsupportedHeader& header) { return header.path == cpu_header; };
-  return std::none_of(files.begin(), files.end(), is_own) &&
-         std::none_of(std::begin(kUnsupportedOnHip), std::end(kUnsupportedOnHip), is_it) &&
-         std::find(std::begin(kOnCpuOnly), std::end(kOnCpuOnly), cpu_header) ==
-             std::end(kOnCpuOnly);
+constexpr std::string_view kCpuTree = "cpu/", kHipTree = "hip/";
+
+/// The headers for the CPU that HIP does not share: it has its own, or none.
+std::set<std::string_view> not_for_hip() {
+  std::set<std::string_view> names(std::begin(kOnCpuOnly), std::end(kOnCpuOnly));
+  for (const UnsupportedHeader& header : kUnsupportedOnHip) {
+    names.insert(header.path);
+  }
+  for (const auto& file : device_headers::embedded_files()) {
+    if (const std::string_view path = written_path(file.path); path.starts_with(kHipTree)) {
+      names.insert(path.substr(kHipTree.size()));
+    }
+  }
+  return names;
 }
 
 DeviceHeader refusal(const char* tree, const UnsupportedHeader& header) {
@@ -56,14 +61,17 @@ DeviceHeader refusal(const char* tree, const UnsupportedHeader& header) {
 
 const std::vector<DeviceHeader>& all_headers() {
   static const std::vector<DeviceHeader> headers = [] {
-    constexpr std::string_view kCpuTree = "cpu/";
+    const std::set<std::string_view> of_cpu_only = not_for_hip();
     std::vector<DeviceHeader> all;
     for (const auto& file : device_headers::embedded_files()) {
       const std::string_view path = written_path(file.path);
       all.push_back({std::string(path), std::string(file.text)});
-      if (path.starts_with(kCpuTree) && is_shared_with_hip(path.substr(kCpuTree.size()))) {
-        all.push_back(
-            {fmt::format("hip/{}", path.substr(kCpuTree.size())), hip_header_text(file.text)});
+      if (!path.starts_with(kCpuTree)) {
+        continue;
+      }
+      const std::string_view name = path.substr(kCpuTree.size());
+      if (!of_cpu_only.contains(name)) {
+        all.push_back({fmt::format("{}{}", kHipTree, name), hip_header_text(file.text)});
       }
     }
     for (const UnsupportedHeader& header : kUnsupportedHeaders) {
