@@ -39,7 +39,8 @@ std::string folder_word(const fs::path& folder) {
   if (here.empty() || *here.begin() == "..") {
     return shell_word(folder.string());
   }
-  return shell_word(here.has_parent_path() ? here.string() : "./" + here.string());
+  const bool is_plain = here != "." && !here.has_parent_path(); // as the name of a catalogue's task
+  return shell_word((is_plain ? "./" : "") + here.string());
 }
 
 std::string task_word(const Task& task) {

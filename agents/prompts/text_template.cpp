@@ -51,7 +51,8 @@ Braced next_braced(std::string_view text, std::size_t from) {
 
 /// What is wrong with these braces; empty: nothing. One brace on each side and blanks, or one brace
 /// and a word that is no name, are plain text.
-std::string mistake_in(const Braced& braced, const std::vector<std::string>& names) {
+std::string mistake_in(const Braced& braced, std::string_view written,
+                       const std::vector<std::string>& names) {
   const auto is_name = [&](const std::string& word) { return contains(names, word); };
   std::string name = braced.word;
   std::transform(name.begin(), name.end(), name.begin(),
@@ -66,8 +67,8 @@ std::string mistake_in(const Braced& braced, const std::vector<std::string>& nam
   const bool is_text = is_single && (braced.has_blanks || braced.word != name);
   return is_right || is_text || !is_name(name)
              ? ""
-             : fmt::format("a placeholder is written {{{{{}}}}}{}", name,
-                           is_single ? fmt::format(", and plain text {{ {} }}", name) : "");
+             : fmt::format("a placeholder is written {{{{{}}}}}, not {}{}", name, written,
+                           is_single ? fmt::format("; plain text is written {{ {} }}", name) : "");
 }
 
 } // namespace
@@ -76,7 +77,8 @@ TextTemplate::TextTemplate(std::string text, const std::string& file,
                            const std::vector<std::string>& names) {
   std::size_t done = 0, from = 0;
   for (Braced found = next_braced(text, 0); !found.word.empty(); found = next_braced(text, from)) {
-    if (const std::string mistake = mistake_in(found, names); !mistake.empty()) {
+    const auto written = std::string_view(text).substr(found.begin, found.end - found.begin);
+    if (const std::string mistake = mistake_in(found, written, names); !mistake.empty()) {
       const auto line =
           1 +
           std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(found.begin), '\n');

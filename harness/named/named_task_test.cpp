@@ -106,6 +106,7 @@ TEST_F(NamedTask, WordsOfHintsAreFolders) {
   EXPECT_EQ(tasks::task_word(tasks::load_task(folder_)), "'" + folder_.string() + "'");
   EXPECT_EQ(tasks::task_word(named_task("blas/axpy")), "axpy");
   EXPECT_EQ(tasks::folder_word(fs::current_path() / "mine"), "./mine");
+  EXPECT_EQ(tasks::folder_word(fs::current_path()), ".");
   EXPECT_EQ(tasks::folder_word(fs::current_path() / "math/mine"), "math/mine");
   EXPECT_THAT(output({"tasks", "template", folder_.string()}),
               HasSubstr("Then: winnow eval '" + folder_.string() + "' FILE"));

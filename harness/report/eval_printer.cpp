@@ -5,6 +5,7 @@
 #include "harness/report/eval_report.h"
 #include "harness/report/json_table.h"
 #include "store/candidate_record.h"
+#include "tasks/task_word.h"
 
 #include <ostream>
 
@@ -27,9 +28,10 @@ std::string indented(const std::string& text) {
 
 } // namespace
 
-EvalPrinter::EvalPrinter(std::ostream& out, std::string task, bool json, std::size_t files,
+EvalPrinter::EvalPrinter(std::ostream& out, const tasks::Task& task, bool json, std::size_t files,
                          std::string_view versus)
-    : out_(out), task_(std::move(task)), versus_(versus), json_(json), several_(files > 1) {}
+    : out_(out), task_(task.name), task_word_(tasks::task_word(task)), versus_(versus), json_(json),
+      several_(files > 1) {}
 
 EvalPrinter::~EvalPrinter() {
   close();
@@ -64,7 +66,7 @@ void EvalPrinter::add(const std::string& file, const std::string& digest,
 
 void EvalPrinter::print(const nlohmann::json& document) {
   if (!json_) {
-    out_ << eval_text(document);
+    out_ << eval_text(document, task_word_);
     return;
   }
   const std::string lines = document.dump(2);

@@ -3,6 +3,7 @@
 #include "evaluators/evaluation/evaluation_request.h"
 #include "harness/exit/exit_codes.h"
 #include "tasks/task/speedup_versus.h"
+#include "tasks/task/task.h"
 
 #include <cstddef>
 #include <iosfwd>
@@ -18,7 +19,7 @@ class EvalPrinter {
 public:
   /// `files`: the number of files. `json`: prints one document, or an array of documents for
   /// several files. `versus`: tasks::speedup_versus() of the task.
-  EvalPrinter(std::ostream& out, std::string task, bool json, std::size_t files,
+  EvalPrinter(std::ostream& out, const tasks::Task& task, bool json, std::size_t files,
               std::string_view versus = tasks::kVersusBaseline);
   /// Closes the array, so that the output of an interrupted command is valid JSON.
   ~EvalPrinter();
@@ -36,7 +37,8 @@ private:
   void close();
 
   std::ostream& out_;
-  const std::string task_;
+  const std::string task_;      ///< its name
+  const std::string task_word_; ///< for a command that a user types
   const std::string versus_;
   const bool json_;
   const bool several_;

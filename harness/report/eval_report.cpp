@@ -196,7 +196,7 @@ std::string judge_text(const json& evaluation) {
 }
 
 /// For the author of a CUDA program that is no kernel file: what Winnow needs instead.
-std::string form_hint(const json& evaluation) {
+std::string form_hint(const json& evaluation, std::string_view task_word) {
   const json& verdict = evaluation.at("verdict");
   const auto says = [&](const std::string& words) {
     return (text_at(evaluation, "detail") + evaluation.at("notes").dump()).find(words) !=
@@ -206,16 +206,17 @@ std::string form_hint(const json& evaluation) {
       (verdict == "bad_plan" && (says("no launch plan") || says("the kernel file is empty") ||
                                  says("the file defines no kernel"))) ||
       (verdict != "correct" && (says("host code") || (says("of kernel '") && says("; expected"))));
-  return is_other_form ? fmt::format("hint: {}\n", kernel_form(evaluation.value("task", "TASK")))
-                       : "";
+  return is_other_form ? fmt::format("hint: {}\n", kernel_form(task_word)) : "";
 }
 
 } // namespace
 
-std::string kernel_form(std::string_view task) {
-  return fmt::format("a kernel file is device code with a launch plan, and has no host code; "
-                     "`winnow tasks template {} FILE` writes one to begin with",
-                     task);
+std::string kernel_form(std::string_view task_word) {
+  const std::string form = "a kernel file is device code with a launch plan, and has no host code";
+  return task_word.empty()
+             ? form
+             : fmt::format("{}; `winnow tasks template {} FILE` writes one to begin with", form,
+                           task_word);
 }
 
 std::string_view why_not_measured(const json& evaluation) {
@@ -238,7 +239,7 @@ std::string circumstances_text(const json& document, const json& evaluation) {
          (unranked.empty() ? "" : "boards do not rank this kernel: " + unranked + "\n");
 }
 
-std::string eval_text(const json& evaluation) {
+std::string eval_text(const json& evaluation, std::string_view task_word) {
   const json& build = evaluation.at("build");
   std::string text = resources_table(build) + cases_table(evaluation) + hidden_text(evaluation) +
                      libraries_text(evaluation.at("cases"));
@@ -260,7 +261,7 @@ std::string eval_text(const json& evaluation) {
   for (const json& note : evaluation.at("notes")) {
     text += "note: " + note.get<std::string>() + "\n";
   }
-  text += form_hint(evaluation);
+  text += form_hint(evaluation, task_word);
   const std::string parameters = parameters_at(evaluation);
   text += (parameters.empty() ? "no parameters" : parameters) + "; " +
           circumstances_text(evaluation, evaluation);

@@ -46,7 +46,7 @@ tasks::Task small_task() {
 
 TEST(JsonDocumentation, ListsEveryFieldOfEval) {
   std::ostringstream out;
-  EvalPrinter printer(out, "axpy", true, 1, tasks::kVersusEager);
+  EvalPrinter printer(out, small_task(), true, 1, tasks::kVersusEager);
   printer.add("a.cu", "abc", {"", "", {full_evaluation()}, ""});
   EXPECT_THAT(missing(json::parse(out.str())), IsEmpty());
 }

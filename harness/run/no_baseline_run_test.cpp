@@ -168,7 +168,7 @@ TEST_F(NoBaselineRunTest, AFileWithoutAPlanIsRefusedBeforeTheRun) {
   const std::string seed = (directory_.path() / "mine.cu").string();
   write_file_atomic(seed, "__global__ void f(float* x) { x[0] = 1; }\n");
   try {
-    checked_seed_text(seed, store, "a");
+    checked_seed_text(seed, store, tasks_.front());
     FAIL();
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(),
@@ -180,7 +180,7 @@ TEST_F(NoBaselineRunTest, AFileWithoutAPlanIsRefusedBeforeTheRun) {
 __global__ void f(float* x) { x[0] = 1; }
 )";
   write_file_atomic(seed, whole);
-  EXPECT_EQ(checked_seed_text(seed, store, "a"), whole);
+  EXPECT_EQ(checked_seed_text(seed, store, tasks_.front()), whole);
 }
 
 TEST_F(NoBaselineRunTest, TasksOfBothKindsShareARun) {

@@ -112,10 +112,10 @@ constexpr const char* kSessionSecret = "session_secret";
 
 /// Makes the names of the seed kernels lasting. Returns the names by which the user gave them, by
 /// digest: boards show them. Throws UsageError before the run begins.
-nlohmann::json take_seeds(RunConfig& config, const RunStore& store, const std::string& task) {
+nlohmann::json take_seeds(RunConfig& config, const RunStore& store, const tasks::Task& task) {
   nlohmann::json names = nlohmann::json::object();
   for (std::string& seed : config.seed_kernels) { // load_config() has seen that there is one task
-    seed = lasting_seed(seed, store, task);
+    seed = lasting_seed(seed, store, task.name);
     names[sha256_hex(checked_seed_text(seed, store, task))] = seed_name(seed);
   }
   return names;
@@ -468,7 +468,7 @@ ExitCode start_run(RunConfig config, bool name_is_given, agents::ModelEndpoint* 
     config.name = free_name(store, config.name);
   }
   leave_out_idle_roles(config, store, tasks, device.name);
-  const nlohmann::json seeds = take_seeds(config, store, tasks.front().name);
+  const nlohmann::json seeds = take_seeds(config, store, tasks.front());
   store.create_run(config.name, stored_config(config, tasks, device, secret, seeds),
                    environment_of(*devices));
   RunSession session{config,

@@ -66,6 +66,13 @@ TEST(CudaProgram, LearnsWhatAKernelFileIs) {
   const ProgramResult result = run_winnow({"eval", "row_softmax", file, "--device", "cpu"});
   EXPECT_THAT(result.out, testing::HasSubstr("bad_plan"));
   EXPECT_THAT(result.out, testing::Not(testing::HasSubstr("hint:"))) << "the author knows the form";
+  // a task of one's own is named by its folder
+  const std::string own = (directory.path() / "mine").string();
+  std::filesystem::copy(project_folder() / "tests/e2e/rmsnorm", own);
+  const ProgramResult of_own =
+      run_winnow({"eval", own, "tests/e2e/cuda_programs/program.cu", "--device", "cpu"});
+  EXPECT_THAT(of_own.out, testing::HasSubstr("`winnow tasks template " + own + " FILE`"))
+      << of_own.err;
 }
 
 std::vector<json> buggy_kernels() {

@@ -130,7 +130,7 @@ ExitCode compile_files(const EvalCommand& command, CommandStore& store, const ta
     throw UsageError("--compile-only works only with a kind of GPU as --device, not with " + kind);
   }
   const std::string fallback(vendor->usual_architecture);
-  EvalPrinter printer(std::cout, task.name, command.json, command.files.size(),
+  EvalPrinter printer(std::cout, task, command.json, command.files.size(),
                       tasks::speedup_versus(task));
   bool all_compile = true;
   for (const std::string& file : command.files) {
@@ -165,7 +165,7 @@ ExitCode eval(const EvalCommand& command) {
   options.waiting = activity->listener();
   const auto opened = open_devices(command.judging, options);
   const evaluators::DevicePool& devices = *opened;
-  EvalPrinter printer(std::cout, task.name, command.json, command.files.size(),
+  EvalPrinter printer(std::cout, task, command.json, command.files.size(),
                       tasks::speedup_versus(task, devices.first().kind));
   activity->away([&] { std::cerr << tasks::unproven_warning({task}, devices.first().kind); });
   std::optional<OwnKernels> own;

@@ -1,6 +1,7 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/text/shell_word.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
 #include "harness/commands/kernels/kernel_text.h"
@@ -39,7 +40,7 @@ struct TuneCommand {
 tasks::KernelFile parsed_file(const TuneCommand& command, const std::string& text) {
   tasks::KernelFileResult parsed = tasks::parse_kernel_file(text, command.file);
   if (!parsed.kernel_file) {
-    throw UsageError(to_string(parsed.errors.front()), kernel_form(command.task));
+    throw UsageError(to_string(parsed.errors.front()), kernel_form(shell_word(command.task)));
   }
   return std::move(*parsed.kernel_file);
 }

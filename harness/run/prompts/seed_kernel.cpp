@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "harness/report/eval_report.h"
 #include "tasks/plan/kernel_file.h"
+#include "tasks/task_word.h"
 
 #include <filesystem>
 
@@ -30,10 +31,11 @@ std::string seed_text(const std::string& seed, const store::RunStore& store,
 }
 
 std::string checked_seed_text(const std::string& seed, const store::RunStore& store,
-                              const std::string& task) {
-  std::string text = seed_text(seed, store, task);
+                              const tasks::Task& task) {
+  std::string text = seed_text(seed, store, task.name);
   if (const auto parsed = tasks::parse_kernel_file(text, seed_name(seed)); !parsed.kernel_file) {
-    throw UsageError("run.seed_kernel: " + to_string(parsed.errors.front()), kernel_form(task));
+    throw UsageError("run.seed_kernel: " + to_string(parsed.errors.front()),
+                     kernel_form(tasks::task_word(task)));
   }
   return text;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "store/run_store.h"
+#include "tasks/task/task.h"
 
 #include <string>
 
@@ -13,7 +14,7 @@ std::string seed_text(const std::string& seed, const store::RunStore& store,
 
 /// The same. Also throws UsageError if the text is no kernel file.
 std::string checked_seed_text(const std::string& seed, const store::RunStore& store,
-                              const std::string& task);
+                              const tasks::Task& task);
 
 /// @ID with the number of the candidate, which stays when the store grows. A file stays a file.
 /// Throws as seed_text() does for a candidate.
