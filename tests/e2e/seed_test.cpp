@@ -74,6 +74,8 @@ TEST(Seed, OfARunIsOnNoBoardUntilItsKernelsAreJudgedAgain) {
   EXPECT_THAT(again.out, HasSubstr("not ranked (its seed was given)"));
   EXPECT_GT(count("rank IS NOT NULL"), 1);
   EXPECT_EQ(count("unranked <> ''"), 0) << again.out << again.err;
+  // Beside other work the slowest kernel may be measured too slow for the final.
+  EXPECT_EQ(count("rank IS NULL AND speedup > 0.2"), 0) << again.out;
 }
 
 /// Writes the kernel y[i] = 2 * x[i] to `path`, as the task's reference or as a candidate.
