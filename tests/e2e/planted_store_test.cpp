@@ -65,6 +65,7 @@ protected:
     plant("$.endpoint.api_key_env", "'OPENAI_API_KEY'");
     plant("$.endpoint.max_attempts", "1");
     plant("$.endpoint.outage_seconds", "1");
+    plant("$.endpoint.timeout_seconds", "1"); // nobody answers at that port
     plant("$.evaluation.precheck", fmt::format("'touch {}; echo {{}}'", planted().string()));
     SQLite::Database(store_, SQLite::OPEN_READWRITE).exec("UPDATE runs SET status = 'interrupted'");
   }
