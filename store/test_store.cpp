@@ -1,5 +1,7 @@
 #include "store/test_store.h"
 
+#include "store/testing/new_store.h"
+
 #include <limits>
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -7,8 +9,17 @@
 
 namespace winnow::store::testing {
 
+namespace {
+
+const std::filesystem::path& prepared(const std::filesystem::path& path) {
+  put_new_store(path);
+  return path;
+}
+
+} // namespace
+
 TestStore::TestStore(const OpenOptions& options)
-    : store(path, RunStore::Mode::ReadWrite, options),
+    : store(prepared(path), RunStore::Mode::ReadWrite, options),
       run(store.create_run("first", {{"calls", 3}}, {{"cpu", "test"}})),
       task(store.add_task(sample_task())) {}
 

@@ -3,6 +3,7 @@
 #include "base/files.h"
 #include "harness/run/run_loop.h"
 #include "harness/run/testing/loop_fake.h"
+#include "store/testing/new_store.h"
 
 #include <algorithm>
 #include <functional>
@@ -46,6 +47,7 @@ protected:
   RunOutcome session(const std::vector<RunModel>& models,
                      const std::function<void()>& after_write = {},
                      const std::function<void(RunLoop&)>& with_loop = {}) {
+    store::testing::put_new_store(store_path());
     store::RunStore store(store_path(), store::RunStore::Mode::ReadWrite);
     if (!store.find_run(run_name_)) {
       store.create_run(run_name_, nlohmann::json::object(), nlohmann::json::object());

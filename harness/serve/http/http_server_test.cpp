@@ -129,7 +129,7 @@ TEST_F(HttpServerTest, BoundsTheBodiesThatAreBeingRead) {
 TEST_F(HttpServerTest, KeepsNoBodyOfARequestThatIsNoPost) {
   EXPECT_THAT(answer_to("DELETE /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello"),
               AllOf(StartsWith("HTTP/1.1 200 "), Not(HasSubstr("hello"))));
-  EXPECT_THAT(answer_to("POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello"),
+  EXPECT_THAT(answer_to("POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello", "hello"),
               HasSubstr("hello"));
 }
 

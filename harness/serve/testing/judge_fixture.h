@@ -5,6 +5,7 @@
 #include "harness/serve/judge_routes.h"
 #include "harness/serve/testing/evaluations_fake.h"
 #include "harness/serve/testing/exchange_fake.h"
+#include "store/testing/new_store.h"
 #include "tasks/catalogue.h"
 #include "tasks/task/task.h"
 
@@ -34,6 +35,7 @@ struct JudgeFixture : ::testing::Test {
     routes.reset();
     service.reset();
     store.reset();
+    store::testing::put_new_store(directory.path() / "s.db");
     store = std::make_unique<store::RunStore>(directory.path() / "s.db",
                                               store::RunStore::Mode::ReadWrite);
     const auto known = store->find_run("serve");
