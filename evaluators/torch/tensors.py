@@ -1,6 +1,7 @@
 """Tensors in the shared memory file, and the names that tasks give to dtypes."""
 
 import mmap
+import os
 
 import torch
 
@@ -59,6 +60,13 @@ class Memory:
         if offset % 8:
             raise ValueError(f"an output is at byte {offset}, which is no multiple of 8")
         self.view(offset, tensor.dtype, list(tensor.shape)).copy_(tensor)
+
+
+def from_file(path, tensor, device):
+    """The tensor of a file's bytes."""
+    data = torch.from_file(path, shared=False, size=os.path.getsize(path), dtype=torch.uint8)
+    typed = data.view(torch_dtype(tensor["dtype"])).reshape(tensor["shape"])
+    return typed.clone() if device.type == "cpu" else typed.to(device)
 
 
 def widened(tensor):

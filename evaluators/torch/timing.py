@@ -53,19 +53,41 @@ def cpu_sample(run, restore):
     return take
 
 
+def sampler(run, restore, device):
+    """A function that takes one sample, in nanoseconds. restore() runs before and is not timed."""
+    return cuda_sample(run, restore, device) if device.type == "cuda" else cpu_sample(run, restore)
+
+
 def samples(run, restore, device, sampling):
-    """Times in nanoseconds. restore() runs before each call and is not timed."""
-    cuda = device.type == "cuda"
-    take = cuda_sample(run, restore, device) if cuda else cpu_sample(run, restore)
+    """Times of one call in nanoseconds."""
+    (times,), (error,) = turns([sampler(run, restore, device)], sampling)
+    if error:
+        raise error
+    return times
+
+
+def turns(takes, sampling):
+    """Times of several calls, which take turns: one sample each in every round. The budget is that
+    of one call. Returns the times of each, and the error that ended its turns, or None."""
+    times, errors = [[] for _ in takes], [None for _ in takes]
+
+    def take_turns(keep):
+        for i, take in enumerate(takes):
+            try:
+                sample = None if errors[i] else take()
+            except Exception as error:
+                errors[i] = error
+            else:
+                times[i] += [sample] if keep and not errors[i] else []
+
     for _ in range(sampling["warmup"]):
-        take()
-    times = []
+        take_turns(False)
     start = time.perf_counter_ns()
-    while len(times) < sampling["max_samples"]:
-        times.append(take())
-        budget = sampling["budget_ns"]
-        if len(times) < sampling["min_samples"]:
+    for rounds in range(1, sampling["max_samples"] + 1):
+        take_turns(True)
+        budget = sampling["budget_ns"] * len(takes)
+        if rounds < sampling["min_samples"]:
             budget *= OVERDRAFT
         if time.perf_counter_ns() - start >= budget:
             break
-    return times
+    return [[] if error else taken for taken, error in zip(times, errors)], errors

@@ -47,10 +47,10 @@ private:
 
 /// The newest timing of this framework at this shape.
 std::optional<store::BaselineTiming> find_timing(const std::vector<store::BaselineTiming>& stored,
-                                                 TorchMode mode, const tasks::Shape& shape) {
+                                                 std::string_view name, const tasks::Shape& shape) {
   const auto found =
       std::find_if(stored.rbegin(), stored.rend(), [&](const store::BaselineTiming& timing) {
-        return timing.name == to_string(mode) && timing.shape_id == shape.id &&
+        return timing.name == name && timing.shape_id == shape.id &&
                timing.shape == to_string(shape);
       });
   return found == stored.rend() ? std::nullopt : std::optional(*found);
@@ -150,8 +150,8 @@ std::vector<BaselineRow> BaselineTable::rows(tasks::Task task,
     BaselineRow& row = rows.emplace_back();
     row.task = task.name;
     row.shape = to_string(shape);
-    row.eager = find_timing(stored, TorchMode::Eager, shape);
-    row.compiled = find_timing(stored, TorchMode::Compiled, shape);
+    row.eager = find_timing(stored, kTorchEager, shape);
+    row.compiled = find_timing(stored, kTorchCompiled, shape);
   }
   std::string note;
   try {

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -37,21 +38,22 @@ public:
         task_,
         evaluators::open_device(device_, options_.evaluation, options_.evaluation.run_timeout),
         options_.evaluation);
-    TorchBaseline result{device_, process_.version(), process_.no_compile(), {}};
+    TorchBaseline result{device_, process_.version(), process_.no_compile(), {}, {}};
     if (!options_.compile) {
       result.no_compile = "left out by --eager";
-    }
-    std::vector<TorchMode> modes{TorchMode::Eager};
-    if (result.no_compile.empty()) {
-      modes.push_back(TorchMode::Compiled);
     }
     for (const tasks::Shape& shape : evaluators::shown_shapes(task_, device_.kind)) {
       if (options_.progress) {
         options_.progress(shape);
       }
-      process_.write_inputs(shape, seed_);
-      for (const TorchMode mode : modes) {
-        result.timings.push_back(measure(check, shape, mode));
+      const bool is_timed = shape.set == tasks::ShapeSet::Search;
+      process_.write_inputs(shape, seed_, is_timed);
+      const std::size_t first = result.timings.size();
+      for (const std::string& name : names_at(shape, result)) {
+        result.timings.push_back(measure(check, shape, name));
+      }
+      if (is_timed) {
+        time(std::span(result.timings).subspan(first));
       }
     }
     return result;
@@ -68,26 +70,72 @@ private:
     return process;
   }
 
-  store::BaselineTiming measure(evaluators::ReferenceCheck& check, const tasks::Shape& shape,
-                                TorchMode mode) {
-    TorchAnswer answer = process_.run(mode, shape.set == tasks::ShapeSet::Search);
+  /// What runs at the shape. An error of expert.py becomes a row of its own.
+  std::vector<std::string> names_at(const tasks::Shape& shape, TorchBaseline& result) {
+    std::vector<std::string> names{std::string(kTorchEager)};
+    if (!options_.compile) {
+      return names;
+    }
+    if (result.no_compile.empty()) {
+      names.emplace_back(kTorchCompiled);
+      if (device_.kind != "cpu") { // where tuning takes minutes and gains little
+        names.emplace_back(kTorchTuned);
+      }
+    }
+    const TorchAlternatives found = process_.alternatives();
+    names.insert(names.end(), found.names.begin(), found.names.end());
+    result.no_alternative = found.none;
+    if (!found.error.empty()) {
+      result.timings.push_back(timing_of(shape, "expert.py"));
+      result.timings.back().error = found.error;
+    }
+    return names;
+  }
+
+  store::BaselineTiming timing_of(const tasks::Shape& shape, std::string_view name) const {
     store::BaselineTiming timing;
     timing.task = task_.name;
-    timing.name = to_string(mode);
+    timing.name = name;
     timing.version = process_.version();
     timing.device = device_.kind;
     timing.device_name = device_.name;
     timing.shape_id = shape.id;
     timing.shape = to_string(shape);
-    timing.error = answer.error;
-    if (answer.error.empty()) {
+    return timing;
+  }
+
+  store::BaselineTiming measure(evaluators::ReferenceCheck& check, const tasks::Shape& shape,
+                                std::string_view name) {
+    store::BaselineTiming timing = timing_of(shape, name);
+    timing.error = process_.run(name).error;
+    if (timing.error.empty()) {
       compare(check, shape, timing);
     }
-    if (!answer.times_ns.empty()) {
-      timing.median_ns = tasks::median(answer.times_ns);
-      timing.times_ns = std::move(answer.times_ns);
-    }
     return timing;
+  }
+
+  /// Times those of one shape that have an answer.
+  void time(std::span<store::BaselineTiming> timings) {
+    std::vector<store::BaselineTiming*> answered;
+    std::vector<std::string> names;
+    for (store::BaselineTiming& timing : timings) {
+      if (timing.agrees) {
+        answered.push_back(&timing);
+        names.push_back(timing.name);
+      }
+    }
+    if (names.empty()) {
+      return;
+    }
+    std::vector<TorchAnswer> answers = process_.time(names);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (answers[i].times_ns.empty()) {
+        answered[i]->error = answers[i].error;
+        continue;
+      }
+      answered[i]->median_ns = tasks::median(answers[i].times_ns);
+      answered[i]->times_ns = std::move(answers[i].times_ns);
+    }
   }
 
   void compare(evaluators::ReferenceCheck& check, const tasks::Shape& shape,
@@ -130,7 +178,10 @@ TorchBaseline measure_torch(const tasks::Task& task, const TorchBaselineOptions&
 
 bool agrees(const TorchBaseline& baseline) {
   return std::none_of(baseline.timings.begin(), baseline.timings.end(),
-                      [](const store::BaselineTiming& timing) { return timing.agrees == false; });
+                      [](const store::BaselineTiming& timing) {
+                        return timing.agrees == false &&
+                               (timing.name == kTorchEager || timing.name == kTorchCompiled);
+                      });
 }
 
 using nlohmann::json;
@@ -144,6 +195,8 @@ json torch_json(const tasks::Task& task, const TorchBaseline& baseline) {
           {"device", baseline.device.kind},
           {"device_name", baseline.device.name},
           {"no_compile", baseline.no_compile.empty() ? json(nullptr) : json(baseline.no_compile)},
+          {"no_alternative",
+           baseline.no_alternative.empty() ? json(nullptr) : json(baseline.no_alternative)},
           {"baselines", store::records_json(baseline.timings,
                                             {"task device device_name recorded_at", "error"})}};
 }
@@ -171,6 +224,9 @@ std::string torch_text(const json& document) {
   }
   if (const std::string why = text_at(document, "no_compile"); !why.empty()) {
     notes += "torch.compile: " + why + "\n";
+  }
+  if (const std::string why = text_at(document, "no_alternative"); !why.empty()) {
+    notes += "no alternatives to reference.py: " + why + "\n";
   }
   const TextTable table =
       json_table(timings, {{{"baseline"}, "name"},

@@ -28,17 +28,19 @@ struct TorchBaseline {
   evaluators::DeviceReport device;
   std::string version;    ///< the version of PyTorch
   std::string no_compile; ///< why the model is not compiled; empty: it is compiled
-  /// Timings of the eager and the compiled model: tiny shapes are only compared, the device's
-  /// search shapes are timed as well.
+  /// Timings of the eager and the compiled model, and of the alternatives in expert.py: tiny shapes
+  /// are only compared, the device's search shapes are timed as well.
   std::vector<store::BaselineTiming> timings;
+  std::string no_alternative; ///< why expert.py has none; empty: it has some
 };
 
-/// Runs the task's reference.py with PyTorch and compares each answer with that of reference.cu.
-/// Throws DeviceUnavailable, and Error if PyTorch is missing or the task's own files are broken. If
-/// PyTorch cannot run a shape, the result says so.
+/// Runs the task's reference.py and expert.py with PyTorch and compares each answer with that of
+/// reference.cu. Throws DeviceUnavailable, and Error if PyTorch is missing or the task's own files
+/// are broken. If PyTorch cannot run a shape, the result says so.
 TorchBaseline measure_torch(const tasks::Task& task, const TorchBaselineOptions& options);
 
-/// False if any answer differs from that of reference.cu.
+/// False if an answer of the model, eager or compiled, differs from that of reference.cu. An
+/// alternative may: many are of another precision.
 bool agrees(const TorchBaseline& baseline);
 
 /// Schema "winnow.baselines", version 1.

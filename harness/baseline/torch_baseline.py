@@ -1,21 +1,27 @@
-"""Times a task's reference.py with PyTorch: the child process of `winnow baseline torch`.
+"""Runs and times a task's reference.py, and the alternatives to it, with PyTorch: the child process
+of `winnow baseline torch`.
 
     python3 torch_baseline.py DIRECTORY DEVICE
 
-DIRECTORY holds reference.py (KernelBench's form), the inputs in_0.raw, in_1.raw, ... and takes the
-outputs out_0.raw, ...: row-major elements, little-endian. DEVICE is torch's: cpu, cuda:0.
-evaluators/torch/tensors.py and timing.py lie beside this file.
+DIRECTORY holds reference.py (KernelBench's form), perhaps expert.py (alternatives, in the form of
+docs/baselines.md), the inputs in_0.raw, in_1.raw, ... and perhaps other values of them,
+other_0.raw, ..., and takes the outputs out_0.raw, ...: row-major elements, little-endian. DEVICE is
+torch's: cpu, cuda:0. evaluators/torch/tensors.py and timing.py lie beside this file.
 
 It says what it is on a first line of stdout: {"torch": version, "device": name}, or why it cannot
-work: {"missing": why}. Then each line of stdin asks for one run and gets one line:
-  {"mode": "eager" or "compile", "inputs": [{"name", "dtype", "shape"}], "inouts": [indices of
-   inputs], "outputs": [as inputs], "scalars": [numbers], "axes": {name: size}, "tf32": bool,
-   "sampling": null or {"warmup", "min_samples", "max_samples", "budget_ns"}, and perhaps
-   "float64": true: floating inputs are widened to float64, and floating outputs must be and are
-   written as such (without "sampling")}. An integer of the module that has the name of an axis
-   gets the size of the axis.
-  {"error": null or text, "times_ns": [numbers]}
-The first line has "no_compile", too, where this torch has no torch.compile: why.
+work: {"missing": why}. The line has "no_compile", too, where this torch has no torch.compile: why.
+Then each line of stdin is a request for one shape and gets one line. All requests have
+  "inputs": [{"name", "dtype", "shape"}], "inouts": [indices of inputs], "outputs": [as inputs],
+  "scalars": [numbers], "axes": {name: size}, "tf32": bool, and perhaps "float64": true: floating
+  inputs are widened to float64, and floating outputs must be and are written as such; nothing but
+  "eager" runs then. An integer of the module that has the name of an axis gets the size of the axis.
+All answers have "error": null or a text. The requests differ in these fields:
+  "mode": "alternatives"   answers {"names": [of expert.py], "none": why there is none}.
+  "mode": a name, "sampling": null   runs it once and writes its outputs. The names are "eager",
+     "compile", "compile max-autotune", and those of expert.py.
+  "modes": [names], "sampling": {"warmup", "min_samples", "max_samples", "budget_ns"}   answers
+     {"times_ns": [[numbers] of each name], "errors": [null or a text of each name]}. They take turns.
+     Each launch has other values than the one before, where other_*.raw are there.
 stdout is for these lines only: whatever else prints goes to stderr.
 """
 
@@ -27,6 +33,129 @@ import os
 import sys
 
 MAX_ERROR_CHARACTERS = 2000
+EAGER, COMPILED, TUNED = "eager", "compile", "compile max-autotune"
+TUNED_MODE = "max-autotune-no-cudagraphs"
+
+
+def load_file(directory, name):
+    """The module in a file of the directory; None where there is no such file."""
+    path = os.path.join(directory, name + ".py")
+    if not os.path.exists(path):
+        return None
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+class PlainProducts:
+    """torch's products of 8-bit matrices as they are documented: of doubles, of any size."""
+
+    def __init__(self, torch):
+        self.torch = torch
+
+        def scaled_mm(a, b, scale_a, scale_b, **ignored):
+            return a.double() @ b.double() * (scale_a.double() * scale_b.double())
+
+        def int_mm(a, b):
+            return (a.long() @ b.long()).int()
+
+        plain = {"_scaled_mm": scaled_mm, "_int_mm": int_mm}
+        self.plain = {name: product for name, product in plain.items() if hasattr(torch, name)}
+
+    def __enter__(self):
+        self.kept = {name: getattr(self.torch, name) for name in self.plain}
+        for name, product in self.plain.items():
+            setattr(self.torch, name, product)
+
+    def __exit__(self, *ignored):
+        for name, product in self.kept.items():
+            setattr(self.torch, name, product)
+
+
+class Shape:
+    """What can run at one shape: functions of forward's inputs, by name."""
+
+    def __init__(self, runner, request):
+        self.torch, self.runner, self.request = runner.torch, runner, request
+        self.float64 = request.get("float64", False)
+        self.sets = [s for s in (self.load("in"), self.load("other")) if s]
+        self.originals = [{i: s[i].clone() for i in request["inouts"]} for s in self.sets]
+        self.turn = 0
+        self.model = runner.model(request)
+        self.functions = {EAGER: self.model}
+        if runner.no_compile is None and not self.float64:
+            self.functions[COMPILED] = self.torch.compile(self.model)
+            self.functions[TUNED] = self.torch.compile(self.model, mode=TUNED_MODE)
+
+    def load(self, prefix):
+        """The inputs from files PREFIX_0.raw, ...; None where these files are not there."""
+        tensors = []
+        for index, spec in enumerate(self.request["inputs"]):
+            path = os.path.join(self.runner.directory, f"{prefix}_{index}.raw")
+            if not os.path.exists(path):
+                return None
+            tensor = self.runner.tensors.from_file(path, spec, self.runner.device)
+            tensors.append(self.runner.tensors.widened(tensor) if self.float64 else tensor)
+        return tensors
+
+    def alternatives(self):
+        expert = self.runner.expert
+        if hasattr(expert, "NONE"):
+            return {"names": [], "none": str(expert.NONE)}
+        with self.torch.no_grad():
+            found = expert.alternatives(self.model, *self.sets[0])
+        for name, function in found.items():
+            if not isinstance(name, str) or name in (EAGER, COMPILED, TUNED) or not callable(function):
+                raise ValueError(f"alternatives() of expert.py: {name!r} is no new name of a function")
+        self.functions.update(found)
+        return {"names": list(found), "none": ""}
+
+    def restore(self):
+        """The inputs of the next launch, as they were."""
+        self.turn = (self.turn + 1) % len(self.sets)
+        for i, original in self.originals[self.turn].items():
+            self.sets[self.turn][i].copy_(original)
+
+    def run(self, name):
+        self.turn = len(self.sets) - 1
+        self.restore()  # the first set, which the reference gets
+        if name not in self.functions:
+            raise ValueError(f"there is no {name!r}")
+        products = PlainProducts(self.torch) if self.float64 else contextlib.nullcontext()
+        with products, self.torch.no_grad():
+            results = self.functions[name](*self.sets[self.turn])
+        results = self.runner.tensors.as_list(results)
+        outputs = self.request["outputs"]
+        if len(results) != len(outputs):
+            raise ValueError(f"{len(results)} tensors come back, but the task has {len(outputs)} outputs")
+        for i, (expected, tensor) in enumerate(zip(outputs, results)):
+            self.save(i, expected, tensor)
+        return {}
+
+    def save(self, index, expected, tensor):
+        torch = self.torch
+        self.runner.tensors.check(expected, tensor, self.float64)
+        data = tensor.detach().contiguous().reshape(-1).view(torch.uint8).cpu()
+        path = os.path.join(self.runner.directory, f"out_{index}.raw")
+        with open(path, "wb") as file:
+            file.truncate(data.numel())
+        torch.from_file(path, shared=True, size=data.numel(), dtype=torch.uint8).copy_(data)
+
+    def time(self, names, sampling):
+        timing, device = self.runner.timing, self.runner.device
+        takes = []
+        for name in names:
+            run = lambda function=self.functions[name]: function(*self.sets[self.turn])
+            takes.append(timing.sampler(run, self.restore, device))
+        with self.torch.no_grad():
+            times, errors = timing.turns(takes, sampling)
+        return {"times_ns": times, "errors": [e and shown(e) for e in errors]}
+
+
+def shown(error):
+    return f"{type(error).__name__}: {error}"[:MAX_ERROR_CHARACTERS]
 
 
 class Runner:
@@ -36,100 +165,45 @@ class Runner:
         self.timing = importlib.import_module("timing")
         self.directory = directory
         self.device = torch.device(device)
-        path = os.path.join(directory, "reference.py")
-        spec = importlib.util.spec_from_file_location("reference", path)
-        self.reference = importlib.util.module_from_spec(spec)
-        sys.modules["reference"] = self.reference
-        spec.loader.exec_module(self.reference)
+        self.reference = load_file(directory, "reference")
+        self.expert = load_file(directory, "expert")
+        self.no_compile = None
+        if importlib.util.find_spec("torch._dynamo") is None:
+            self.no_compile = (
+                f"torch {torch.__version__} has no torch.compile; install torch 2.0 or later"
+            )
+        self.shape, self.key = None, None
 
-    def load(self, index, tensor):
-        path = os.path.join(self.directory, f"in_{index}.raw")
-        size = os.path.getsize(path)
-        data = self.torch.from_file(path, shared=False, size=size, dtype=self.torch.uint8)
-        typed = data.view(self.tensors.torch_dtype(tensor["dtype"])).reshape(tensor["shape"])
-        return typed.clone() if self.device.type == "cpu" else typed.to(self.device)
-
-    @contextlib.contextmanager
-    def plain_products(self):
-        """torch's products of 8-bit matrices as they are documented: of doubles, of any size."""
-
-        def scaled_mm(a, b, scale_a, scale_b, **ignored):
-            return a.double() @ b.double() * (scale_a.double() * scale_b.double())
-
-        def int_mm(a, b):
-            return (a.long() @ b.long()).int()
-
-        plain = {"_scaled_mm": scaled_mm, "_int_mm": int_mm}
-        kept = {name: getattr(self.torch, name) for name in plain if hasattr(self.torch, name)}
-        for name, product in plain.items():
-            setattr(self.torch, name, product)
-        try:
-            yield
-        finally:
-            for name, product in kept.items():
-                setattr(self.torch, name, product)
-
-    def save(self, index, expected, tensor, float64):
-        self.tensors.check(expected, tensor, float64)
-        data = tensor.detach().contiguous().reshape(-1).view(self.torch.uint8).cpu()
-        path = os.path.join(self.directory, f"out_{index}.raw")
-        with open(path, "wb") as file:
-            file.truncate(data.numel())
-        self.torch.from_file(
-            path, shared=True, size=data.numel(), dtype=self.torch.uint8
-        ).copy_(data)
-
-    def set_sizes(self, axes):
-        """Lets forward() know the sizes that no input has, such as the number of outputs."""
-        for name, size in axes.items():
+    def model(self, request):
+        for name, size in request["axes"].items():  # such as the number of outputs
             if type(getattr(self.reference, name, None)) is int:
                 setattr(self.reference, name, size)
-
-    def model(self, scalars):
-        expected = len(self.reference.get_init_inputs())
+        expected, scalars = len(self.reference.get_init_inputs()), request["scalars"]
         if expected != len(scalars):
             raise ValueError(
                 f"get_init_inputs() has {expected} values, but the task has {len(scalars)} scalars"
             )
         return self.reference.Model(*scalars).to(self.device).eval()
 
-    def answer(self, request):
+    def open(self, request):
+        """The shape of the request; the one of the last request, if it is the same."""
+        key = json.dumps({n: v for n, v in request.items() if n not in ("mode", "modes", "sampling")})
+        if key == self.key:
+            return self.shape
+        self.shape, self.key = None, None  # its tensors go before others come
         torch = self.torch
-        if request["mode"] == "compile":
+        if self.no_compile is None:
             importlib.import_module("torch._dynamo").reset()  # compile each shape separately
-        precision = "high" if request["tf32"] else "highest"
-        torch.set_float32_matmul_precision(precision)
+        torch.set_float32_matmul_precision("high" if request["tf32"] else "highest")
         torch.backends.cudnn.allow_tf32 = request["tf32"]
-        inputs = [self.load(i, tensor) for i, tensor in enumerate(request["inputs"])]
-        float64 = request.get("float64", False)
-        if float64:
-            inputs = [self.tensors.widened(tensor) for tensor in inputs]
-        originals = {i: inputs[i].clone() for i in request["inouts"]}
-        self.set_sizes(request["axes"])
-        model = self.model(request["scalars"])
-        if request["mode"] == "compile":
-            model = torch.compile(model)
+        self.shape, self.key = Shape(self, request), key
+        return self.shape
 
-        def restore():
-            for i, original in originals.items():
-                inputs[i].copy_(original)
-
-        with torch.no_grad():
-            with self.plain_products() if float64 else contextlib.nullcontext():
-                results = model(*inputs)
-            results = self.tensors.as_list(results)
-            if len(results) != len(request["outputs"]):
-                raise ValueError(
-                    f"forward() returns {len(results)} tensors, but the task has "
-                    f"{len(request['outputs'])} outputs"
-                )
-            for i, (expected, tensor) in enumerate(zip(request["outputs"], results)):
-                self.save(i, expected, tensor, float64)
-            del results
-            if request["sampling"] is None:
-                return []
-            run = lambda: model(*inputs)
-            return self.timing.samples(run, restore, self.device, request["sampling"])
+    def answer(self, request):
+        shape = self.open(request)
+        if "modes" in request:
+            return shape.time(request["modes"], request["sampling"])
+        return shape.alternatives() if request["mode"] == "alternatives" else shape.run(request["mode"])
 
     def usable(self):
         """False after a GPU error that every later call would repeat."""
@@ -152,12 +226,11 @@ def open_runner(directory, device):
     if device.startswith("cuda") and not torch.cuda.is_available():
         return None, {"missing": f"torch {torch.__version__} cannot use a GPU here"}
     name = torch.cuda.get_device_name(device) if device.startswith("cuda") else "cpu"
+    runner = Runner(torch, directory, device)
     line = {"torch": torch.__version__, "device": name}
-    if importlib.util.find_spec("torch._dynamo") is None:
-        line["no_compile"] = (
-            f"torch {torch.__version__} has no torch.compile; install torch 2.0 or later"
-        )
-    return Runner(torch, directory, device), line
+    if runner.no_compile is not None:
+        line["no_compile"] = runner.no_compile
+    return runner, line
 
 
 def main():
@@ -174,10 +247,9 @@ def main():
         return
     for line in sys.stdin:
         try:
-            say({"error": None, "times_ns": runner.answer(json.loads(line))})
+            say({"error": None, **runner.answer(json.loads(line))})
         except Exception as error:
-            text = f"{type(error).__name__}: {error}"
-            say({"error": text[:MAX_ERROR_CHARACTERS], "times_ns": []})
+            say({"error": shown(error)})
         if not runner.usable():
             sys.exit(1)
 

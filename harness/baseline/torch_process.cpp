@@ -8,6 +8,7 @@
 #include "evaluators/torch/torch_child.h"
 #include "evaluators/torch/torch_question.h"
 #include "tasks/inputs/input_generator.h"
+#include "tasks/task/task_file.h"
 
 #include <algorithm>
 #include <fstream>
@@ -34,6 +35,9 @@ constexpr std::chrono::seconds kDeathWait{5};
 constexpr int kWarmupRuns = 3;
 constexpr int kMinSamples = 20;
 constexpr int kMaxSamples = 200;
+constexpr std::uint64_t kMostOtherBytes = std::uint64_t{1} << 30U;
+constexpr const char* kExpert = "expert.py";
+constexpr std::uint64_t kMaxExpertBytes = 256U << 10U;
 
 void write_file(const fs::path& path, std::string_view bytes) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
@@ -59,11 +63,19 @@ json tensor_json(const tasks::Task& task, const tasks::TensorSpec& tensor,
           {"shape", evaluators::extents_of(task, tensor, shape)}};
 }
 
-} // namespace
-
-std::string_view to_string(TorchMode mode) {
-  return mode == TorchMode::Eager ? "torch eager" : "torch.compile";
+/// The name in the protocol: "eager", "compile", ... or the name that expert.py gives.
+std::string mode_of(std::string_view name) {
+  const bool is_own = name == kTorchEager || name == kTorchCompiled || name == kTorchTuned;
+  return std::string(is_own ? name.substr(std::string_view("torch.").size()) : name);
 }
+
+std::string error_of(const json& reply) {
+  const json error = reply.value("error", json());
+  return error.is_string() ? truncate_text(to_valid_utf8(error.get<std::string>()), kMaxErrorBytes)
+                           : "";
+}
+
+} // namespace
 
 TorchProcess::TorchProcess(const tasks::Task& task, fs::path directory, TorchProcessOptions options)
     : task_(task), directory_(std::move(directory)), options_(std::move(options)),
@@ -72,6 +84,12 @@ TorchProcess::TorchProcess(const tasks::Task& task, fs::path directory, TorchPro
     write_file(directory_ / fs::path(file.path).filename(), file.text);
   }
   write_file(directory_ / "reference.py", task.reference_python);
+  std::error_code ignored;
+  has_expert_ = fs::is_regular_file(task.folder / kExpert, ignored);
+  if (has_expert_) {
+    write_file(directory_ / kExpert,
+               tasks::read_task_file(task.folder, task.folder / kExpert, kMaxExpertBytes));
+  }
 }
 
 process::Command TorchProcess::command() const {
@@ -110,30 +128,51 @@ void TorchProcess::start() {
   no_compile_ = hello.value("no_compile", "");
 }
 
-void TorchProcess::write_inputs(const tasks::Shape& shape, std::uint64_t seed) {
+void TorchProcess::write_inputs(const tasks::Shape& shape, std::uint64_t seed, bool is_timed) {
   shape_ = shape;
+  write_set("in", seed, true);
+  std::uint64_t bytes = 0;
+  for (const tasks::TensorSpec& tensor : task_.tensors) {
+    bytes += is_read(tensor) ? static_cast<std::uint64_t>(tasks::element_count(tensor, shape)) *
+                                   tasks::size_bytes(tensor.dtype)
+                             : 0;
+  }
+  if (is_timed && bytes <= kMostOtherBytes) {
+    write_set("other", seed + 1, false);
+    return;
+  }
+  for (std::size_t i = 0; i < task_.tensors.size(); ++i) {
+    fs::remove(directory_ / fmt::format("other_{}.raw", i));
+  }
+}
+
+void TorchProcess::write_set(const char* prefix, std::uint64_t seed, bool with_static) const {
   std::size_t index = 0;
   for (const tasks::TensorSpec& tensor : task_.tensors) {
     if (!is_read(tensor)) {
       continue;
     }
-    const auto count = static_cast<std::uint64_t>(tasks::element_count(tensor, shape));
-    std::string bytes(count * tasks::size_bytes(tensor.dtype), '\0');
-    tasks::generate_tensor(tasks::generator_at(tensor, shape), tensor.dtype, seed, tensor.name,
-                           bytes.data(), count);
-    write_file(directory_ / fmt::format("in_{}.raw", index++), bytes);
+    const fs::path file = directory_ / fmt::format("{}_{}.raw", prefix, index);
+    if (tensor.is_static && !with_static) {
+      fs::copy_file(directory_ / fmt::format("in_{}.raw", index), file,
+                    fs::copy_options::overwrite_existing);
+    } else {
+      const auto count = static_cast<std::uint64_t>(tasks::element_count(tensor, shape_));
+      std::string bytes(count * tasks::size_bytes(tensor.dtype), '\0');
+      tasks::generate_tensor(tasks::generator_at(tensor, shape_), tensor.dtype, seed, tensor.name,
+                             bytes.data(), count);
+      write_file(file, bytes);
+    }
+    ++index;
   }
 }
 
-std::string TorchProcess::request(TorchMode mode, bool timed, bool float64) const {
-  json request{{"mode", mode == TorchMode::Eager ? "eager" : "compile"},
-               {"inputs", json::array()},
-               {"inouts", json::array()},
-               {"outputs", json::array()},
-               {"scalars", json::array()},
-               {"axes", shape_.axes},
-               {"tf32", task_.tolerance.precision == tasks::Precision::TF32},
-               {"sampling", nullptr}};
+json TorchProcess::request(bool float64) const {
+  json request{
+      {"inputs", json::array()},  {"inouts", json::array()},
+      {"outputs", json::array()}, {"scalars", json::array()},
+      {"axes", shape_.axes},      {"tf32", task_.tolerance.precision == tasks::Precision::TF32},
+      {"sampling", nullptr}};
   for (const tasks::TensorSpec& tensor : task_.tensors) {
     if (tensor.role == tasks::Role::InOut) {
       request["inouts"].push_back(request["inputs"].size());
@@ -148,39 +187,76 @@ std::string TorchProcess::request(TorchMode mode, bool timed, bool float64) cons
   for (const tasks::ScalarSpec& scalar : task_.scalars) {
     request["scalars"].push_back(evaluators::scalar_json(scalar, shape_.scalars.at(scalar.name)));
   }
-  if (timed) {
-    request["sampling"] = {{"warmup", kWarmupRuns},
-                           {"min_samples", kMinSamples},
-                           {"max_samples", kMaxSamples},
-                           {"budget_ns", std::chrono::nanoseconds(options_.budget).count()}};
-  }
   if (float64) {
     request["float64"] = true;
   }
-  return request.dump() + "\n";
+  return request;
 }
 
-TorchAnswer TorchProcess::run(TorchMode mode, bool timed, bool float64) {
+json TorchProcess::ask(const json& request) {
   start();
   const Clock::time_point asked = Clock::now();
-  child_->write(request(mode, timed, float64), options_.timeout);
+  child_->write(request.dump() + "\n", options_.timeout);
   const auto line = child_->read_line(options_.timeout);
   if (!line) {
-    return {ended(asked), {}};
+    return {{"error", ended(asked)}};
   }
-  try {
-    const json reply = json::parse(*line);
-    TorchAnswer answer;
-    if (!reply.at("error").is_null()) {
-      answer.error =
-          truncate_text(to_valid_utf8(reply.at("error").get<std::string>()), kMaxErrorBytes);
-    }
-    reply.at("times_ns").get_to(answer.times_ns);
-    return answer;
-  } catch (const json::exception& error) {
+  json reply = json::parse(*line, nullptr, false);
+  if (!reply.is_object()) {
     child_.reset();
-    return {std::string("cannot read the answer of the Python process: ") + error.what(), {}};
+    return {
+        {"error", "cannot read the answer of the Python process: " + truncate_text(*line, 200)}};
   }
+  return reply;
+}
+
+TorchAlternatives TorchProcess::alternatives() {
+  if (!has_expert_) {
+    return {{}, "the task has no expert.py", ""};
+  }
+  json question = request(false);
+  question["mode"] = "alternatives";
+  const json reply = ask(question);
+  TorchAlternatives found{{}, "", error_of(reply)};
+  if (found.error.empty()) {
+    try {
+      reply.at("names").get_to(found.names);
+      reply.at("none").get_to(found.none);
+    } catch (const json::exception& error) {
+      found.error = std::string("cannot read the answer of the Python process: ") + error.what();
+    }
+  }
+  return found;
+}
+
+TorchAnswer TorchProcess::run(std::string_view name, bool float64) {
+  json question = request(float64);
+  question["mode"] = mode_of(name);
+  return {error_of(ask(question)), {}};
+}
+
+std::vector<TorchAnswer> TorchProcess::time(const std::vector<std::string>& names) {
+  json question = request(false);
+  question["modes"] = json::array();
+  for (const std::string& name : names) {
+    question["modes"].push_back(mode_of(name));
+  }
+  question["sampling"] = {{"warmup", kWarmupRuns},
+                          {"min_samples", kMinSamples},
+                          {"max_samples", kMaxSamples},
+                          {"budget_ns", std::chrono::nanoseconds(options_.budget).count()}};
+  const json reply = ask(question);
+  std::vector<TorchAnswer> answers(names.size(), {error_of(reply), {}});
+  for (std::size_t i = 0; i < names.size() && answers[i].error.empty(); ++i) {
+    try {
+      reply.at("times_ns").at(i).get_to(answers[i].times_ns);
+      answers[i].error = error_of({{"error", reply.at("errors").at(i)}});
+    } catch (const json::exception& error) {
+      answers[i].error =
+          std::string("cannot read the answer of the Python process: ") + error.what();
+    }
+  }
+  return answers;
 }
 
 fs::path TorchProcess::output_file(std::size_t index) const {

@@ -13,11 +13,15 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 namespace winnow::harness {
 
-/// The two ways to run the model in reference.py.
-enum class TorchMode : std::uint8_t { Eager, Compiled };
-std::string_view to_string(TorchMode mode); ///< "torch eager", "torch.compile"
+/// The names of what every task has: the model of reference.py, as it is, compiled, and compiled
+/// with Triton's kernels tuned (mode "max-autotune-no-cudagraphs").
+inline constexpr std::string_view kTorchEager = "torch eager";
+inline constexpr std::string_view kTorchCompiled = "torch.compile";
+inline constexpr std::string_view kTorchTuned = "torch.compile max-autotune";
 
 struct TorchProcessOptions {
   std::filesystem::path python;                ///< the Python program
@@ -32,8 +36,15 @@ struct TorchAnswer {
   std::vector<double> times_ns;
 };
 
-/// A Python child process that runs a task's reference.py with PyTorch. It starts with the first
-/// question, and again after it has ended. It is fenced (torch_command()).
+/// What the task's expert.py offers at a shape.
+struct TorchAlternatives {
+  std::vector<std::string> names;
+  std::string none;  ///< why there is no alternative, as expert.py says; empty: there are some
+  std::string error; ///< of expert.py; else empty
+};
+
+/// A Python child process that runs a task's reference.py and expert.py with PyTorch. It starts
+/// with the first question, and again after it has ended. It is fenced (torch_command()).
 class TorchProcess {
 public:
   /// `directory` holds inputs and outputs, the script and torch's caches. No other process may use
@@ -45,22 +56,30 @@ public:
   /// cannot use the device.
   void start();
   const std::string& version() const { return version_; } ///< of PyTorch; valid after start()
-  /// Why TorchMode::Compiled cannot be used; empty: it can. Valid after start().
+  /// Why kTorchCompiled cannot be used; empty: it can. Valid after start().
   const std::string& no_compile() const { return no_compile_; }
 
   /// Draws the inputs of the shape from `seed` and stores them for the next answers. reference.cu
-  /// gets the same inputs for the same seed.
-  void write_inputs(const tasks::Shape& shape, std::uint64_t seed);
-  /// Runs the model on the inputs written last, at their shape. `timed`: also takes samples.
-  /// `float64`: widens floating-point inputs and outputs to double. An error is part of the answer.
-  TorchAnswer run(TorchMode mode, bool timed, bool float64 = false);
+  /// gets the same inputs for the same seed. `is_timed`: other values, too, unless all inputs are
+  /// larger than kMostOtherBytes, so that launches can take turns with them.
+  void write_inputs(const tasks::Shape& shape, std::uint64_t seed, bool is_timed = false);
+  /// What expert.py offers at the shape written last.
+  TorchAlternatives alternatives();
+  /// Runs `name` once on the inputs written last, at their shape. `float64`: widens floating-point
+  /// inputs and outputs to double. An error is part of the answer.
+  TorchAnswer run(std::string_view name, bool float64 = false);
+  /// Times them at the shape written last; they take turns.
+  std::vector<TorchAnswer> time(const std::vector<std::string>& names);
   /// The file with the `index`th tensor that is not an input, from the last successful run;
   /// row-major.
   std::filesystem::path output_file(std::size_t index) const;
 
 private:
   process::Command command() const;
-  std::string request(TorchMode mode, bool timed, bool float64) const;
+  nlohmann::json request(bool float64) const;
+  /// The answer, or one whose "error" says why there is none.
+  nlohmann::json ask(const nlohmann::json& request);
+  void write_set(const char* prefix, std::uint64_t seed, bool with_static) const;
   /// Why there was no answer since `asked`. Ends the child.
   std::string ended(std::chrono::steady_clock::time_point asked);
 
@@ -69,6 +88,7 @@ private:
   TorchProcessOptions options_;
   process::Sandbox sandbox_;
   tasks::Shape shape_;
+  bool has_expert_ = false;
   std::unique_ptr<process::ChildProcess> child_;
   std::string version_;
   std::string no_compile_;

@@ -145,7 +145,7 @@ std::optional<ReferenceSample> sample_shape(const tasks::Task& task, const tasks
                                             std::string& error) {
   process.write_inputs(shape, seed);
   for (const bool float64 : {true, false}) { // modules that name a dtype cannot take doubles
-    error = process.run(TorchMode::Eager, false, float64).error;
+    error = process.run(kTorchEager, float64).error;
     if (!error.empty()) {
       continue;
     }

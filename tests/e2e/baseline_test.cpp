@@ -119,19 +119,20 @@ struct BaselineTest : testing::Test {
   /// A stand-in for Python that cannot compile. It answers eager requests with the action `eager`.
   std::string stand_in(const std::string& eager, const std::string& more_hello = "") const {
     const fs::path path = directory.path() / "python3";
-    put(path, std::string(kPythonStandIn) +
-                  "cd \"$2\" && [ -f reference.py ] && [ \"$3\" = cpu ] || exit 9\n"
-                  "[ -z \"$WINNOW_TEST_SECRET\" ] || exit 8\n"
-                  "echo '{\"torch\": \"9.9.9\", \"device\": \"cpu\"" +
-                  more_hello +
-                  "}'\n"
-                  "while read -r line; do\n"
-                  "case \"$line\" in *'\"mode\":\"compile\"'*)\n"
-                  "  echo '{\"error\":\"no compiler here\",\"times_ns\":[]}'; continue;; esac\n" +
-                  eager +
-                  "case \"$line\" in *'\"sampling\":null'*) times='[]';; *) "
-                  "times='[3000,1000,2000]';; esac\n"
-                  "echo \"{\\\"error\\\":null,\\\"times_ns\\\":$times}\"\ndone\n");
+    put(path,
+        std::string(kPythonStandIn) +
+            "cd \"$2\" && [ -f reference.py ] && [ \"$3\" = cpu ] || exit 9\n"
+            "[ -z \"$WINNOW_TEST_SECRET\" ] || exit 8\n"
+            "echo '{\"torch\": \"9.9.9\", \"device\": \"cpu\"" +
+            more_hello +
+            "}'\n"
+            "while read -r line; do\n"
+            "case \"$line\" in *'\"mode\":\"compile\"'*)\n"
+            "  echo '{\"error\":\"no compiler here\",\"times_ns\":[]}'; continue;; esac\n" +
+            eager +
+            "case \"$line\" in *'\"sampling\":null'*) times='[]';; *) "
+            "times='[[3000,1000,2000]]';; esac\n"
+            "echo \"{\\\"error\\\":null,\\\"times_ns\\\":$times,\\\"errors\\\":[null]}\"\ndone\n");
     fs::permissions(path, fs::perms::owner_all);
     return path.string();
   }
@@ -233,6 +234,40 @@ TEST_F(BaselineTest, ABaselineThatIsWrongHasANote) {
       run_winnow({"baseline", "table", task_folder.string(), "--device", "cpu"});
   EXPECT_EQ(result.exit_code, 10) << result.out << result.err;
   EXPECT_THAT(result.out, HasSubstr("wrong"));
+}
+
+/// Answers what expert.py offers, and what runs and is timed after it.
+constexpr const char* kOffers = R"(case "$line" in
+*'"mode":"alternatives"'*) [ -f expert.py ] || exit 7
+  echo '{"error":null,"names":["a copy","zeros"],"none":""}'; continue;;
+*'"mode":"zeros"'*) head -c $(wc -c <in_0.raw) /dev/zero >out_0.raw;;
+*'"modes":'*) [ -f other_0.raw ] && ! cmp -s other_0.raw in_0.raw || exit 6
+  echo '{"error":null,"times_ns":[[9,9,9],[3,5,4],[]],"errors":[null,null,"out of memory"]}'
+  continue;;
+*) cp in_0.raw out_0.raw;; esac
+)";
+
+TEST_F(BaselineTest, AlternativesOfExpertPyAreComparedAndTimed) {
+  put(task_folder / "expert.py", "def alternatives(model, x): return {}\n");
+  const ProgramResult result = run(stand_in(kOffers));
+  EXPECT_EQ(result.exit_code, 0) << "an alternative may be wrong: " << result.out << result.err;
+  const std::vector<std::string> rows = stored();
+  ASSERT_EQ(rows.size(), 8U);
+  EXPECT_EQ(rows[2], "a copy|tiny/0|-|1|-");
+  EXPECT_THAT(rows[3], HasSubstr("zeros|tiny/0|-|0|y"));
+  EXPECT_EQ(rows[4], "torch eager|search/0|9.0|1|-");
+  EXPECT_EQ(rows[6], "a copy|search/0|4.0|1|-");
+  EXPECT_EQ(rows[7], "zeros|search/0|-|0|out of memory");
+}
+
+TEST_F(BaselineTest, AnExpertPyThatFailsIsARowOfItsOwn) {
+  put(task_folder / "expert.py", "import missing\n");
+  const ProgramResult result =
+      run(stand_in("case \"$line\" in *alternatives*) echo '{\"error\":\"no module\"}'; "
+                   "continue;; esac\ncp in_0.raw out_0.raw\n"));
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_THAT(stored(), testing::Contains("expert.py|search/0|-|-|no module"));
+  EXPECT_THAT(stored(), testing::Contains("torch eager|search/0|2000.0|1|-"));
 }
 
 TEST_F(BaselineTest, AWrongAnswerIsStoredAsOneThatDiffers) {
