@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/fields.h"
+#include "tasks/result/evaluation.h"
 
 #include <cstdint>
 #include <optional>
@@ -39,11 +40,20 @@ struct BaselineStanding {
   /// Time / time of `time_versus`, geometric mean over the search shapes: 0.5 is twice as fast. 0
   /// if one of the times is missing at a shape, or if an answer does not agree with reference.cu.
   double relative_time = 0;
+  /// 95 % interval from the samples of the library or framework alone: those of `time_versus` were
+  /// taken in another session.
+  tasks::Bounds relative_bounds;
   std::int64_t shapes = 0; ///< search shapes with a time
   bool agrees = false;     ///< with reference.cu, at every shape with an answer
   std::string note;        ///< why relative_time is 0; else empty
 };
 WINNOW_FIELDS(BaselineStanding, time_versus, task, task_digest, device, device_name,
-              evaluator_version, name, version, relative_time, shapes, agrees, note)
+              evaluator_version, name, version, relative_time, relative_bounds, shapes, agrees,
+              note)
+
+/// "cuDNN attention 2.11.0"
+std::string name_of(const BaselineStanding& standing);
+/// The fastest whose answers agree, of the standings of one board; nullptr: there is none.
+const BaselineStanding* best_of(const std::vector<BaselineStanding>& standings);
 
 } // namespace winnow::store

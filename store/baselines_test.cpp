@@ -160,6 +160,22 @@ TEST(BaselineStandings, AreTheGeometricMeanOverTheShapes) {
   EXPECT_EQ(standings[0].shapes, 2);
 }
 
+TEST(BestAlternative, IsTheFastestWithRightAnswers) {
+  RankedStore t;
+  EXPECT_EQ(t.rows().at(0).best_alternative, "");
+  BaselineTiming wrong = timing("TF32, mm", "search/0", kBaselineNs / 8);
+  wrong.agrees = false;
+  BaselineTiming library = timing("cuDNN attention", "search/0", kBaselineNs / 2);
+  library.times_ns.assign(100, kBaselineNs / 2);
+  library.times_ns.resize(140, kBaselineNs / 4);
+  t.store.add_baseline_timings(t.task,
+                               {timing("torch eager", "search/0", kBaselineNs), library, wrong});
+  const LeaderboardRow row = t.rows().at(0);
+  EXPECT_THAT(row.best_alternative, ::testing::StartsWith("cuDNN attention "));
+  EXPECT_DOUBLE_EQ(row.versus_best, row.speedup / 2);
+  EXPECT_DOUBLE_EQ(row.versus_best_bounds.high, row.speedup_bounds.high / 2);
+}
+
 TEST(BaselineStandings, OfAnotherDeviceAreNotCompared) {
   RankedStore t;
   BaselineTiming elsewhere = timing("torch eager", "search/0", 5);

@@ -114,13 +114,22 @@ std::string sure_answer(const BoardSummary& board) {
          noise_text(board);
 }
 
+/// What a reader would use otherwise leads; the task's own baseline follows.
 std::string against_answer(const BoardSummary& board) {
   const LeaderboardRow& leader = board.leader;
+  const bool loses = leader.versus_best_bounds.known() ? leader.versus_best_bounds.high < 1
+                                                       : leader.versus_best < 1;
   const std::string other =
       board.alternative.empty()
           ? "no library or framework is timed here"
-          : fmt::format("{} as fast as {}, the fastest library or framework that is timed here",
-                        speedup_text(board.versus_alternative, leader.speedup_bounds),
+          : fmt::format("{}{}{} as fast as {}, the fastest library or framework that is timed here",
+                        loses ? "slower: " : "",
+                        speedup_text(board.versus_alternative, leader.versus_best_bounds),
+                        leader.versus_best_bounds.known()
+                            ? fmt::format(" ({} to {})",
+                                          tasks::speedup_text(leader.versus_best_bounds.low),
+                                          tasks::speedup_text(leader.versus_best_bounds.high))
+                            : "",
                         board.alternative);
   const std::string race = board.final_at.empty() ? "no race" : "no race of the final";
   const std::string tie =
@@ -129,7 +138,7 @@ std::string against_answer(const BoardSummary& board) {
       leader.origin == "baseline"
           ? "the leader is " + leader.speedup_versus + " itself"
           : times_as_fast(leader.speedup, leader.speedup_versus, leader.speedup_bounds) + tie;
-  return baseline + "; " + other;
+  return board.alternative.empty() ? baseline + "; " + other : other + "; " + baseline;
 }
 
 std::string limit_answer(const BoardSummary& board) {

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "base/text/shell_word.h"
 #include "store/author.h"
+#include "store/beside.h"
 #include "store/database.h"
 #include "store/fields.h"
 #include "store/leaderboard_format.h"
@@ -110,7 +111,7 @@ public:
   FactsReader(const Database& database, const LeaderboardQuery& query, std::string store_name)
       : database_(database), query_(query), store_name_(std::move(store_name)) {}
 
-  BoardSummary summary(BoardRows rows, const std::vector<BaselineStanding>& standings) const {
+  BoardSummary summary(BoardRows rows) const {
     const LeaderboardRow& first = rows.front();
     BoardSummary board;
     board.task = first.task;
@@ -139,7 +140,8 @@ public:
         fmt::format("winnow export kernel {} {} --store {}", first.candidate_id,
                     shell_word(fmt::format("{}-{}", first.task, first.candidate_id)), store_word());
     set_light(board);
-    set_alternative(board, standings);
+    board.alternative = first.best_alternative;
+    board.versus_alternative = first.versus_best;
     board.cost = cost(first);
     return board;
   }
@@ -195,27 +197,9 @@ private:
     if (!board.bound.empty()) {
       return;
     }
-    Query select(database_, kLight);
-    if (select.bind(board.leader.evaluation_id).next()) {
-      board.of_light = select.real_or_zero("fraction");
-      board.bound = select.text("bound");
-    } else {
-      board.bound = "the store has no profile of this kernel";
-    }
-  }
-
-  static void set_alternative(BoardSummary& board, const std::vector<BaselineStanding>& standings) {
-    double least = std::numeric_limits<double>::infinity();
-    for (const BaselineStanding& other : standings) {
-      const bool same = other.task == board.task && other.task_digest == board.task_digest &&
-                        other.device == board.device && other.device_name == board.device_name &&
-                        other.evaluator_version == board.evaluator_version;
-      if (same && other.agrees && other.relative_time > 0 && other.relative_time < least) {
-        least = other.relative_time;
-        board.alternative = other.name + (other.version.empty() ? "" : " " + other.version);
-        board.versus_alternative = board.leader.speedup * other.relative_time;
-      }
-    }
+    const Light light = light_of(database_, board.leader.evaluation_id);
+    board.of_light = light.fraction;
+    board.bound = light.bound;
   }
 
   std::optional<CostToReach> cost(const LeaderboardRow& row) const {
@@ -240,6 +224,14 @@ private:
 
 } // namespace
 
+Light light_of(const Database& database, RowId evaluation) {
+  Query select(database, kLight);
+  if (!select.bind(evaluation).next()) {
+    return {0, "the store has no profile of this kernel"};
+  }
+  return {select.real_or_zero("fraction"), select.text("bound")};
+}
+
 BoardFacts board_facts(const RunStore& store, const LeaderboardQuery& query,
                        const std::vector<LeaderboardRow>& rows, const std::string& store_name) {
   BoardFacts facts{store.baseline_standings(rows), store.gpu_spreads(rows), {}, {}};
@@ -250,8 +242,7 @@ BoardFacts board_facts(const RunStore& store, const LeaderboardQuery& query,
       while (end < rows.size() && same_group(rows[end - 1], rows[end])) {
         ++end;
       }
-      facts.summaries.push_back(
-          reader.summary(BoardRows(rows).subspan(begin, end - begin), facts.baselines));
+      facts.summaries.push_back(reader.summary(BoardRows(rows).subspan(begin, end - begin)));
     }
     facts.left_out = reader.left_out();
   });

@@ -9,7 +9,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr FieldRules kBoardRow{"kernel comparable", "rank model held_out_speedup", "parameters"};
+constexpr FieldRules kBoardRow{"kernel comparable",
+                               "rank model held_out_speedup best_alternative versus_best of_light",
+                               "parameters"};
 
 } // namespace
 

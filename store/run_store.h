@@ -165,7 +165,13 @@ struct LeaderboardRow {
   RowId candidate_id = 0, evaluation_id = 0, run_id = 0;
   std::string run, origin, model, author;
   std::string parameters; ///< a JSON object: {"BLOCK":128}
-  double speedup = 0;     ///< against `speedup_versus`, geometric mean over the search shapes
+  /// The fastest library or framework that is timed on this device and whose answers are right,
+  /// and this kernel's speed beside it; empty and 0: none is timed.
+  std::string best_alternative;
+  double versus_best = 0;
+  tasks::Bounds versus_best_bounds; ///< 95 %, from both intervals; the sessions differ
+  double of_light = 0; ///< least share of the speed of light at a search shape; 0: not known
+  double speedup = 0;  ///< against `speedup_versus`, geometric mean over the search shapes
   std::string speedup_versus = std::string(tasks::kVersusBaseline); ///< tasks::speedup_versus()
   /// 95 % interval. From a final: contains the speedup of another final. Otherwise: as measured,
   /// but widened by the variation of the baseline between evaluations if a final has measured it.
@@ -184,11 +190,12 @@ struct LeaderboardRow {
   std::optional<double> dollars; ///< cost of the reply; nullopt: unknown, or not from a model
 };
 // In the order of CSV.
-WINNOW_FIELDS(LeaderboardRow, task, device, device_name, rank, tied, unranked, speedup,
-              speedup_bounds, score_ns, candidate_id, evaluation_id, run_id, run, origin, model,
-              parameters, isolation, evaluated_at, lines, digest, task_digest, evaluator_version,
-              speedup_versus, shapes, findings, dollars, held_out_speedup, flag, task_flags, author,
-              task_note, task_proof, kernel, comparable)
+WINNOW_FIELDS(LeaderboardRow, task, device, device_name, rank, tied, unranked, versus_best,
+              versus_best_bounds, best_alternative, of_light, speedup, speedup_bounds, score_ns,
+              candidate_id, evaluation_id, run_id, run, origin, model, parameters, isolation,
+              evaluated_at, lines, digest, task_digest, evaluator_version, speedup_versus, shapes,
+              findings, dollars, held_out_speedup, flag, task_flags, author, task_note, task_proof,
+              kernel, comparable)
 
 struct LeaderboardQuery {
   std::string task;      ///< empty: all

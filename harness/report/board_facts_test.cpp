@@ -260,7 +260,11 @@ TEST(BoardFacts, TheBestAlternativeIsNamed) {
   const BoardSummary board = t.facts().summaries.at(0);
   EXPECT_EQ(board.alternative, "torch.compile 2.9");
   EXPECT_DOUBLE_EQ(board.versus_alternative, 1);
-  EXPECT_THAT(answer(board, "against"), HasSubstr("1.00x as fast as torch.compile 2.9"));
+  EXPECT_THAT(answer(board, "against"),
+              ::testing::StartsWith("1.00x as fast as torch.compile 2.9"));
+  t.store.add_baseline_timings(t.task, {timing("cuDNN", 40)});
+  EXPECT_THAT(answer(t.facts().summaries.at(0), "against"),
+              ::testing::StartsWith("slower: 0.40x as fast as cuDNN 2.9"));
 }
 
 TEST(BoardFacts, TheLimitIsTheLeastShareAtASearchShape) {

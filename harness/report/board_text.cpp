@@ -62,8 +62,16 @@ std::string board_speedup_text(const json& row) {
   return speedup_text(number_at(row, "speedup"), bounds_at(row, "speedup"));
 }
 
+std::string versus_best_text(const json& row) {
+  return speedup_text(number_at(row, "versus_best"), bounds_at(row, "versus_best"));
+}
+
 std::string times_text(const json& value) {
   return tasks::speedup_text(number_at(value, ""));
+}
+
+std::string share_text(const json& share) {
+  return number_at(share, "") > 0 ? percent_text(number_at(share, "")) : "";
 }
 
 std::string cost_text(const json& dollars) {
@@ -89,6 +97,9 @@ constexpr bool kMayGo = true, kInTitle = true;
 const std::vector<BoardColumn>& board_columns() {
   static const std::vector<BoardColumn> columns{
       {{{"rank", kRight}, "", board_rank_text}},
+      {{{"vs best", kRight}, "", versus_best_text}},
+      {{{"best alternative"}, "best_alternative"}, kInTitle},
+      {{{"of light", kRight}, "of_light", share_text}},
       {{{"speedup", kRight}, "", board_speedup_text}},
       {{{"95 %", kRight}, "", speedup_bounds_text}},
       {{{"held-out", kRight}, "held_out_speedup", times_text}},

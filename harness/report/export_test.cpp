@@ -333,6 +333,7 @@ TEST(Leaderboard, ShowsBaselinesUnderTheirGroup) {
                          "torch eager",
                          "2.9.1",
                          1.3,
+                         {},
                          1,
                          true,
                          ""};

@@ -201,6 +201,20 @@ double median(std::vector<double> samples) {
   return (*std::max_element(samples.begin(), middle) + *middle) / 2;
 }
 
+Bounds median_bounds(std::vector<double> samples) {
+  constexpr std::size_t kFewest = 6;
+  constexpr double kDeviations = 1.96; // of the number of samples below the median, on each side
+  if (samples.size() < kFewest) {
+    return {};
+  }
+  std::sort(samples.begin(), samples.end());
+  const auto count = static_cast<double>(samples.size());
+  const double reach = kDeviations * std::sqrt(count) / 2;
+  const auto low = static_cast<std::size_t>(std::max(0.0, std::floor(count / 2 - reach)));
+  const auto high = static_cast<std::size_t>(std::min(count - 1, std::ceil(count / 2 + reach)));
+  return {samples[low], samples[high]};
+}
+
 double geometric_mean(const std::vector<double>& values) {
   if (values.empty()) {
     return 0;

@@ -202,7 +202,10 @@ void from_json(const nlohmann::json& json, RaceResult& race);
 /// hidden shape the form has only the verdict, the baseline's time and whether speed counts.
 nlohmann::json evaluation_json(const Evaluation& evaluation);
 
-double median(std::vector<double> samples);               ///< 0 without samples
+double median(std::vector<double> samples); ///< 0 without samples
+/// The 95 % interval of the median by order statistics, which asks nothing of the distribution
+/// (David and Nagaraja, Order Statistics, 7.1); not known of fewer than 6 samples.
+Bounds median_bounds(std::vector<double> samples);
 double geometric_mean(const std::vector<double>& values); ///< 0 without values
 
 } // namespace winnow::tasks

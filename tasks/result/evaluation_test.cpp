@@ -44,6 +44,20 @@ TEST(Diagnostic, ShowsTheKnownParts) {
   EXPECT_EQ(to_string(Diagnostic{"", {}, "what", ""}), "what");
 }
 
+TEST(Statistics, BoundsOfAMedianAreOrderStatistics) {
+  EXPECT_FALSE(median_bounds({1, 2, 3, 4, 5}).known());
+  std::vector<double> samples;
+  for (int i = 100; i > 0; --i) {
+    samples.push_back(i);
+  }
+  const Bounds bounds = median_bounds(samples); // 50 -+ 1.96 sqrt(100) / 2
+  EXPECT_EQ(bounds.low, 41);
+  EXPECT_EQ(bounds.high, 61);
+  const Bounds few = median_bounds({6, 5, 4, 3, 2, 1});
+  EXPECT_EQ(few.low, 1);
+  EXPECT_EQ(few.high, 6);
+}
+
 TEST(Statistics, MedianAndGeometricMean) {
   EXPECT_EQ(median({}), 0);
   EXPECT_EQ(median({3, 1, 2}), 2);
