@@ -203,14 +203,17 @@ void JudgeService::require_storage(const std::string& owner, std::uint64_t bytes
   }
 }
 
-void JudgeService::store_job(const Planned& planned) {
+void JudgeService::store_job(const Planned& planned, TaskRows& tasks) {
   store::CandidateRow candidate;
   candidate.task = planned.task->name;
   candidate.origin = "model";
   candidate.call_key = planned.accepted.job;
   candidate.text = planned.text;
-  const store::RowId id =
-      setup_.store.add_candidate(setup_.run, setup_.store.add_task(*planned.task), candidate);
+  const auto [task, is_new] = tasks.try_emplace(planned.task.get());
+  if (is_new) { // takes longer than all the rest
+    task->second = setup_.store.add_task(*planned.task);
+  }
+  const store::RowId id = setup_.store.add_candidate(setup_.run, task->second, candidate);
   requests_.add_job({planned.accepted.job, id, encoded(planned.options)});
   if (!planned.bad_reply.empty()) {
     Evaluation bad = evaluators::blank_evaluation(setup_.device_kind, setup_.device_name);
@@ -228,6 +231,7 @@ void JudgeService::store_batch(const std::vector<Planned>& items, const store::J
   }
   setup_.store.transaction([&] {
     requests_.add_batch(batch);
+    TaskRows tasks;
     std::set<std::pair<std::string, bool>> stored; // equal items have one job
     std::vector<std::string> answered;
     for (std::size_t i = 0; i < items.size(); ++i) {
@@ -238,7 +242,7 @@ void JudgeService::store_batch(const std::vector<Planned>& items, const store::J
         row.cached = items[i].has_evaluation && items[i].bad_reply.empty();
         if (stored.emplace(item.job, items[i].bad_reply.empty()).second) {
           if (!items[i].is_stored) {
-            store_job(items[i]);
+            store_job(items[i], tasks);
           }
           if (items[i].has_evaluation) {
             answered.push_back(item.job);

@@ -133,7 +133,8 @@ private:
                                         const std::string& content) const;
   void require_room(const std::string& owner, const std::vector<Planned>& items) const;
   void require_storage(const std::string& owner, std::uint64_t bytes) const;
-  void store_job(const Planned& planned);
+  using TaskRows = std::map<const tasks::Task*, store::RowId>; ///< those of a transaction
+  void store_job(const Planned& planned, TaskRows& tasks);
   void store_batch(const std::vector<Planned>& items, const store::JudgeBatchRow& batch,
                    const std::string& owner, const std::string& reward);
   void enqueue(const std::string& job, store::RowId candidate, const std::string& owner,
