@@ -89,12 +89,19 @@ struct Poster {
     const std::lock_guard lock(mutex);
     server = one;
   }
+  /// HttpServer::post().
+  template <typename... What> void post(What&&... what) {
+    const std::lock_guard lock(mutex);
+    if (server != nullptr) {
+      server->post(std::forward<What>(what)...);
+    }
+  }
   std::function<void(std::function<void()>)> function() {
-    return [this](std::function<void()> work) {
-      const std::lock_guard lock(mutex);
-      if (server != nullptr) {
-        server->post(std::move(work));
-      }
+    return [this](std::function<void()> work) { post(std::move(work)); };
+  }
+  InTurn in_turn() {
+    return [this](const std::string& owner, std::function<void()> work, Turn turn) {
+      post(owner, std::move(work), turn);
     };
   }
 };
@@ -118,7 +125,7 @@ public:
         tasks_(tasks::find_catalogue(), command.tasks),
         devices_(open_devices(command.judging, options_)),
         store_(command.store, store::RunStore::Mode::ReadWrite), run_(own_run(command.run)),
-        service_(setup(command, access, poster)), routes_(service_, routes_setup()) {}
+        service_(setup(command, access, poster)), routes_(service_, routes_setup(poster)) {}
   ~JudgePart() {
     try {
       store_.set_run_status(run_, "interrupted");
@@ -194,8 +201,9 @@ private:
     task.erase("folder");
     return task;
   }
-  JudgeRoutes::Setup routes_setup() {
+  JudgeRoutes::Setup routes_setup(Poster& poster) {
     JudgeRoutes::Setup setup;
+    setup.in_turn = poster.in_turn();
     setup.version = winnow_version();
     setup.task = [this](const std::string& name) {
       return without_folder(task_json(*tasks_.find(name)));

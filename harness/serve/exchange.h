@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -66,6 +68,11 @@ public:
   virtual void tick() = 0; ///< comes about four times a second
   virtual void end() = 0;  ///< answers all exchanges that wait, because the server stops
 };
+
+/// Where a piece of work goes among the requests and pieces of its owner that wait.
+enum class Turn : std::uint8_t { Next, Last };
+/// Lets the application's thread do a piece of an owner's work when the owner has its turn.
+using InTurn = std::function<void(const std::string& owner, std::function<void()> work, Turn turn)>;
 
 /// {"error": "...", "remedy": "..."}; without the remedy if it is empty.
 HttpReply error_reply(int status, const std::string& error, const std::string& remedy = {},

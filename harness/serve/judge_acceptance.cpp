@@ -62,13 +62,6 @@ struct JudgeService::Named {
   std::string error;
 };
 
-struct JudgeService::Asked {
-  const JudgeRequest& request;
-  std::string owner, sees; ///< Client::sees()
-  std::optional<std::uint64_t> seed;
-  std::map<std::string, Named> tasks = {}; ///< by name; each is looked up once
-};
-
 struct JudgeService::Planned {
   AcceptedItem accepted;
   std::shared_ptr<const tasks::Task> task; ///< nullptr: refused
@@ -79,7 +72,17 @@ struct JudgeService::Planned {
   bool is_stored = false; ///< the store has the job, with its evaluation if the reply is bad
 };
 
-store::RowId JudgeService::rival_of(const Asked& asked, const std::string& task) const {
+struct JudgeService::Acceptance {
+  JudgeRequest request;    ///< items that were read have no text any more
+  std::string owner, sees; ///< Client::sees()
+  std::string reward = {}; ///< as the store has it
+  store::JudgeBatchRow batch = {};
+  std::optional<std::uint64_t> seed = std::nullopt;
+  std::map<std::string, Named> tasks = {}; ///< by name; each is looked up once
+  std::vector<Planned> items = {};         ///< those that were read
+};
+
+store::RowId JudgeService::rival_of(const Acceptance& asked, const std::string& task) const {
   const std::string_view name = asked.request.race_against;
   const auto rival =
       requests_.correct_candidate(name.substr(name.starts_with('@') ? 1 : 0), task, asked.sees);
@@ -100,7 +103,7 @@ std::optional<std::uint64_t> JudgeService::seed_for(const JudgeRequest& request,
   return known ? static_cast<std::uint64_t>(*known) : random_seed();
 }
 
-const JudgeService::Named& JudgeService::named(const std::string& task, Asked& asked) const {
+const JudgeService::Named& JudgeService::named(const std::string& task, Acceptance& asked) const {
   const auto [at, is_new] = asked.tasks.try_emplace(task);
   Named& named = at->second;
   if (!is_new) {
@@ -121,7 +124,8 @@ const JudgeService::Named& JudgeService::named(const std::string& task, Asked& a
   return named;
 }
 
-JudgeService::Planned JudgeService::plan(const JudgeItem& item, Asked& asked_for) const {
+/// What does not depend on the time: answers and jobs come before the last item is read.
+JudgeService::Planned JudgeService::plan(JudgeItem& item, Acceptance& asked_for) const {
   const JudgeRequest& request = asked_for.request;
   Planned planned;
   planned.accepted = {item.id, "", "refused", item.problem};
@@ -136,12 +140,14 @@ JudgeService::Planned JudgeService::plan(const JudgeItem& item, Asked& asked_for
   }
   planned.options = {planned.task->name, planned.task->digest, request.depth, request.fresh,
                      named_task.rival,   request.max_variants, asked_for.seed};
-  planned.text = item.text;
+  planned.text = std::move(item.text);
   planned.bad_reply = item.bad_reply;
   if (!item.is_kernel && planned.bad_reply.empty()) {
-    agents::ExtractedKernel kernel = agents::extract_kernel_file(item.text, "");
+    agents::ExtractedKernel kernel = agents::extract_kernel_file(planned.text, "");
     planned.bad_reply = kernel.text ? "" : kernel.problem;
-    planned.text = kernel.text ? *std::move(kernel.text) : item.text;
+    if (kernel.text) {
+      planned.text = *std::move(kernel.text);
+    }
   }
   const auto asked = evaluation_request(planned.task, planned.text, planned.options);
   planned.accepted.job = sha256_hex(fmt::format(
@@ -149,11 +155,18 @@ JudgeService::Planned JudgeService::plan(const JudgeItem& item, Asked& asked_for
       evaluators::request_id(asked, 0), request.fresh ? random_name() : std::string(),
       request.max_variants > 1 ? fmt::format(" {}", request.max_variants) : "",
       item.bad_reply.empty() ? "" : " unread"));
+  return planned;
+}
+
+/// What the store knows of an item, in the same piece of work that stores it.
+void JudgeService::look_up(Planned& planned) const {
+  if (!planned.task) {
+    return;
+  }
   const std::optional<store::JudgeJob> known = requests_.find_job(planned.accepted.job);
   planned.has_evaluation = !planned.bad_reply.empty() || (known && known->has_evaluation);
   planned.is_stored = known && (planned.bad_reply.empty() || known->has_evaluation);
   planned.accepted.state = planned.has_evaluation ? "done" : "queued";
-  return planned;
 }
 
 void JudgeService::require_room(const std::string& owner, const std::vector<Planned>& items) const {
@@ -190,14 +203,17 @@ void JudgeService::require_storage(const std::string& owner, std::uint64_t bytes
   }
 }
 
-void JudgeService::store_job(const Planned& planned) {
+void JudgeService::store_job(const Planned& planned, TaskRows& tasks) {
   store::CandidateRow candidate;
   candidate.task = planned.task->name;
   candidate.origin = "model";
   candidate.call_key = planned.accepted.job;
   candidate.text = planned.text;
-  const store::RowId id =
-      setup_.store.add_candidate(setup_.run, setup_.store.add_task(*planned.task), candidate);
+  const auto [task, is_new] = tasks.try_emplace(planned.task.get());
+  if (is_new) { // takes longer than all the rest
+    task->second = setup_.store.add_task(*planned.task);
+  }
+  const store::RowId id = setup_.store.add_candidate(setup_.run, task->second, candidate);
   requests_.add_job({planned.accepted.job, id, encoded(planned.options)});
   if (!planned.bad_reply.empty()) {
     Evaluation bad = evaluators::blank_evaluation(setup_.device_kind, setup_.device_name);
@@ -215,6 +231,7 @@ void JudgeService::store_batch(const std::vector<Planned>& items, const store::J
   }
   setup_.store.transaction([&] {
     requests_.add_batch(batch);
+    TaskRows tasks;
     std::set<std::pair<std::string, bool>> stored; // equal items have one job
     std::vector<std::string> answered;
     for (std::size_t i = 0; i < items.size(); ++i) {
@@ -225,7 +242,7 @@ void JudgeService::store_batch(const std::vector<Planned>& items, const store::J
         row.cached = items[i].has_evaluation && items[i].bad_reply.empty();
         if (stored.emplace(item.job, items[i].bad_reply.empty()).second) {
           if (!items[i].is_stored) {
-            store_job(items[i]);
+            store_job(items[i], tasks);
           }
           if (items[i].has_evaluation) {
             answered.push_back(item.job);
@@ -240,33 +257,49 @@ void JudgeService::store_batch(const std::vector<Planned>& items, const store::J
   });
 }
 
-AcceptedBatch JudgeService::accept(const std::string& owner, const JudgeRequest& request,
-                                   bool reads_all) {
+std::shared_ptr<JudgeService::Acceptance>
+JudgeService::begin(const std::string& owner, JudgeRequest request, bool reads_all) const {
   const RewardFormula& reward =
       setup_.rewards.find(request.reward.empty() ? setup_.reward : request.reward);
-  store::JudgeBatchRow batch{"b-" + random_name(), request.priority, request.metadata};
-  batch.content = setup_.seed_from_batch ? content_of(owner, request) : "";
-  const std::optional<std::uint64_t> seed = seed_for(request, batch.content);
-  if (seed) {
-    batch.seed = static_cast<std::int64_t>(*seed);
+  auto begun = std::make_shared<Acceptance>(
+      Acceptance{std::move(request), owner, reads_all ? "" : owner, stored_reward(reward)});
+  begun->batch = {"b-" + random_name(), begun->request.priority, begun->request.metadata};
+  begun->batch.content = setup_.seed_from_batch ? content_of(owner, begun->request) : "";
+  begun->seed = seed_for(begun->request, begun->batch.content);
+  if (begun->seed) {
+    begun->batch.seed = static_cast<std::int64_t>(*begun->seed);
   }
-  Asked asked{request, owner, reads_all ? "" : owner, seed};
-  std::vector<Planned> items;
-  for (const JudgeItem& item : request.items) {
-    items.push_back(plan(item, asked));
+  return begun;
+}
+
+std::optional<AcceptedBatch> JudgeService::go_on(Acceptance& acceptance,
+                                                 std::chrono::steady_clock::time_point until) {
+  std::vector<JudgeItem>& items = acceptance.request.items;
+  do {
+    acceptance.items.push_back(plan(items.at(acceptance.items.size()), acceptance));
+  } while (acceptance.items.size() < items.size() && std::chrono::steady_clock::now() < until);
+  return acceptance.items.size() < items.size() ? std::nullopt : std::optional(accept(acceptance));
+}
+
+/// All items were read: takes all of them, or throws and takes none.
+AcceptedBatch JudgeService::accept(Acceptance& acceptance) {
+  const std::string& owner = acceptance.owner;
+  std::vector<Planned>& items = acceptance.items;
+  for (Planned& item : items) {
+    look_up(item);
   }
   require_room(owner, items);
-  const std::uint64_t bytes = bytes_of(items, batch);
+  const std::uint64_t bytes = bytes_of(items, acceptance.batch);
   require_storage(owner, bytes);
-  store_batch(items, batch, owner, stored_reward(reward));
+  store_batch(items, acceptance.batch, owner, acceptance.reward);
   stored_[owner] += bytes;
   for (const Planned& item : items) {
     if (item.accepted.state == "queued") {
-      enqueue(item.accepted.job, 0, owner, request.priority);
+      enqueue(item.accepted.job, 0, owner, acceptance.request.priority);
     }
   }
   submit_next();
-  return {batch.batch, with_states(std::move(items))};
+  return {acceptance.batch.batch, with_states(std::move(items))};
 }
 
 std::vector<AcceptedItem> JudgeService::with_states(std::vector<Planned> items) const {

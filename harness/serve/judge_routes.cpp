@@ -18,8 +18,6 @@ namespace {
 using nlohmann::json;
 
 constexpr std::int64_t kPageOfResults = 256;
-/// Then requests of others have their turn. Who waits is answered at the next tick.
-constexpr std::chrono::milliseconds kMostOfATick{200};
 constexpr const char* kUnknownPage = "there is no such page";
 constexpr const char* kAllPages = "docs/serve.md lists all";
 
@@ -52,45 +50,50 @@ HttpReply no_such(const std::string& what) {
 }
 
 /// The answers to a batch after a place, and whether there will be more.
-json batch_page(const JudgeService& service, const std::string& batch,
-                const store::JudgeBatchState& state, std::int64_t after) {
-  json results = service.results(batch, after, kPageOfResults);
-  const std::int64_t next =
-      results.empty() ? after : results.back().at("place").get<std::int64_t>();
-  return {{"batch", batch},
-          {"items", state.items},
-          {"answered", state.answered},
-          {"done", state.answered == state.items && next >= state.last},
-          {"next", next},
-          {"metadata", metadata_json(state.metadata)},
-          {"results", std::move(results)}};
+HttpReply batch_page(ResultLines& lines, const std::string& batch,
+                     const store::JudgeBatchState& state, std::int64_t after, int status = 200,
+                     const std::string& jobs = {}) {
+  const std::vector<ResultLines::Line> results = lines.of(batch, after, kPageOfResults);
+  const std::int64_t next = results.empty() ? after : results.back().place;
+  json page = {{"batch", batch},
+               {"items", state.items},
+               {"answered", state.answered},
+               {"done", state.answered == state.items && next >= state.last},
+               {"next", next},
+               {"metadata", metadata_json(state.metadata)}};
+  if (!jobs.empty()) {
+    page["jobs"] = json::parse(jobs);
+  }
+  std::string text = json_line(page);
+  text.back() = ','; // the results are lines already
+  text += "\"results\":[";
+  for (const ResultLines::Line& line : results) {
+    text += (&line == results.data() ? "" : ",") + *line.text;
+  }
+  return {status, text + "]}\n"};
 }
 
 } // namespace
 
 JudgeRoutes::JudgeRoutes(JudgeService& service, Setup setup)
-    : service_(service), setup_(std::move(setup)) {
+    : service_(service), setup_(std::move(setup)), lines_(service) {
   service_.on_answer = [this](const std::string& batch) { on_answer(batch); };
 }
 
 void JudgeRoutes::answer(const std::shared_ptr<Exchange>& exchange, const Target& target,
                          const Client& client) {
   const Call call{exchange, target, client.owner, client};
-  try {
-    const std::string& method = exchange->request().method;
-    if (method == "GET") {
-      get(call);
-    } else if (method == "POST" && target.is({"v1", "judge"})) {
-      judge(call);
-    } else if (method == "POST") {
-      exchange->reply(error_reply(404, kUnknownPage, kAllPages));
-    } else if (target.is({"v1", "jobs"}, 1)) {
-      cancel_job(call, target.path[2]);
-    } else {
-      exchange->reply(error_reply(405, "only jobs can be deleted"));
-    }
-  } catch (const QueueFull& full) {
-    exchange->reply(json_reply(429, {{"error", full.what()}}, full.retry_after_s));
+  const std::string& method = exchange->request().method;
+  if (method == "GET") {
+    get(call);
+  } else if (method == "POST" && target.is({"v1", "judge"})) {
+    judge(call);
+  } else if (method == "POST") {
+    exchange->reply(error_reply(404, kUnknownPage, kAllPages));
+  } else if (target.is({"v1", "jobs"}, 1)) {
+    cancel_job(call, target.path[2]);
+  } else {
+    exchange->reply(error_reply(405, "only jobs can be deleted"));
   }
 }
 
@@ -117,40 +120,73 @@ void JudgeRoutes::get(const Call& call) {
   }
 }
 
+struct JudgeRoutes::Intake {
+  std::shared_ptr<Exchange> exchange;
+  Target target;
+  Client client;
+  std::string metadata;
+  std::chrono::seconds wait;
+  std::shared_ptr<JudgeService::Acceptance> acceptance;
+};
+
 void JudgeRoutes::judge(const Call& call) {
   call.target.allow_only({"stream"});
-  const JudgeRequest request = parse_judge_request(call.exchange->take_body());
-  const AcceptedBatch batch = service_.accept(call.owner, request, call.client.reads_all);
+  JudgeRequest request = parse_judge_request(call.exchange->take_body());
+  const auto intake = std::make_shared<Intake>(
+      Intake{call.exchange, call.target, call.client, request.metadata, request.wait, nullptr});
+  intake->acceptance = service_.begin(call.owner, std::move(request), call.client.reads_all);
+  take_in(intake);
+}
+
+/// A turn of it. The next one goes before other requests of this owner, so that no more than one
+/// request of an owner is half taken in.
+void JudgeRoutes::take_in(const std::shared_ptr<Intake>& intake) {
+  try {
+    const auto batch = service_.go_on(*intake->acceptance, Clock::now() + setup_.turn);
+    if (batch) {
+      answer_accepted(*intake, *batch);
+      return;
+    }
+  } catch (const QueueFull& full) {
+    intake->exchange->reply(json_reply(429, {{"error", full.what()}}, full.retry_after_s));
+    return;
+  }
+  const auto next = [this, intake] { answering(*intake->exchange, [&] { take_in(intake); }); };
+  setup_.in_turn(intake->client.owner, next, Turn::Next);
+}
+
+void JudgeRoutes::answer_accepted(const Intake& intake, const AcceptedBatch& batch) {
+  const Call call{intake.exchange, intake.target, intake.client.owner, intake.client};
   const bool all_refused = std::all_of(batch.items.begin(), batch.items.end(),
                                        [](const auto& item) { return item.state == "refused"; });
   json accepted = accepted_json(batch, service_.positions(call.owner));
   if (all_refused) {
     accepted["error"] = batch.items.front().error;
     call.exchange->reply(json_reply(422, accepted));
-    return;
-  }
-  if (!call.target.value("stream").empty()) {
-    accepted["metadata"] = metadata_json(request.metadata);
+  } else if (!call.target.value("stream").empty()) {
+    accepted["metadata"] = metadata_json(intake.metadata);
     call.exchange->begin_lines();
     call.exchange->add_line(json_line(accepted));
     stream(call, batch.batch);
-    return;
+  } else { // as JSON in memory it is much larger
+    wait_for_all(intake, batch.batch, json_line(accepted.at("jobs")));
   }
-  std::string jobs = json_line(accepted.at("jobs")); // as JSON in memory it is much larger
+}
+
+void JudgeRoutes::wait_for_all(const Intake& intake, const std::string& batch, std::string jobs) {
+  const std::string& owner = intake.client.owner;
   const std::size_t bytes = jobs.size();
-  auto advance = [this, name = batch.batch, jobs = std::move(jobs),
-                  owner = call.owner](Waiter& self, bool late) {
-    const auto state = service_.requests().batch(name, owner).value();
+  auto advance = [this, batch, jobs = std::move(jobs), owner](Waiter& self, bool late) {
+    const auto state = service_.requests().batch(batch, owner).value();
     const bool is_done = state.answered == state.items;
     if (is_done || late) {
-      json page = batch_page(service_, name, state, 0);
-      page["jobs"] = json::parse(jobs);
-      self.exchange->reply(json_reply(is_done ? 200 : 202, page));
+      self.exchange->reply(batch_page(lines_, batch, state, 0, is_done ? 200 : 202, jobs));
     }
     return is_done || late;
   };
-  wait(batch.batch, {call.exchange, Clock::now() + request.wait, std::move(advance),
-                     std::chrono::milliseconds{0}, call.owner, bytes});
+  wait(owner, batch,
+       {intake.exchange, Clock::now() + intake.wait, std::move(advance),
+        std::chrono::milliseconds{0}, bytes});
 }
 
 /// As the client wishes to wait.
@@ -169,11 +205,11 @@ void JudgeRoutes::show_batch(const Call& call, const std::string& batch) {
     const auto state = service_.requests().batch(batch, owner).value();
     const bool has_news = state.last > after || state.answered == state.items;
     if (has_news || late) {
-      self.exchange->reply(json_reply(200, batch_page(service_, batch, state, after)));
+      self.exchange->reply(batch_page(lines_, batch, state, after));
     }
     return has_news || late;
   };
-  wait(batch, {call.exchange, deadline_of(call), advance});
+  wait(call.owner, batch, {call.exchange, deadline_of(call), advance});
 }
 
 void JudgeRoutes::stream(const Call& call, const std::string& batch) {
@@ -188,10 +224,10 @@ void JudgeRoutes::stream(const Call& call, const std::string& batch) {
   }
   const auto advance = [this, batch, owner = call.sees, after = begin](Waiter& self,
                                                                        bool late) mutable {
-    const std::vector<json> results = service_.results(batch, after, kPageOfResults);
-    for (const json& result : results) {
-      after = result.at("place").get<std::int64_t>();
-      self.exchange->add_line(json_line(result));
+    const std::vector<ResultLines::Line> results = lines_.of(batch, after, kPageOfResults);
+    for (const ResultLines::Line& result : results) {
+      after = result.place;
+      self.exchange->add_line(*result.text);
       late = false;
     }
     if (results.size() == static_cast<std::size_t>(kPageOfResults)) {
@@ -208,7 +244,8 @@ void JudgeRoutes::stream(const Call& call, const std::string& batch) {
     }
     return false;
   };
-  wait(batch, {call.exchange, Clock::now() + setup_.heartbeat, advance, setup_.heartbeat});
+  wait(call.owner, batch,
+       {call.exchange, Clock::now() + setup_.heartbeat, advance, setup_.heartbeat});
 }
 
 void JudgeRoutes::show_job(const Call& call, const std::string& job) {
@@ -221,7 +258,7 @@ void JudgeRoutes::show_job(const Call& call, const std::string& job) {
   const auto advance = [this, job, owner = call.sees](Waiter& self, bool late) {
     const auto now = service_.requests().item_of_job(job, owner).value();
     if (now.place > 0) {
-      self.exchange->reply(json_reply(200, service_.result(now)));
+      self.exchange->reply({200, *lines_.of(now) + "\n"});
     } else if (late) {
       const std::string state = service_.state_of(job);
       self.exchange->reply(json_reply(
@@ -229,7 +266,7 @@ void JudgeRoutes::show_job(const Call& call, const std::string& job) {
     }
     return now.place > 0 || late;
   };
-  wait(item->batch, {call.exchange, deadline_of(call), advance});
+  wait(call.owner, item->batch, {call.exchange, deadline_of(call), advance});
 }
 
 void JudgeRoutes::cancel_job(const Call& call, const std::string& job) {
@@ -292,45 +329,80 @@ bool JudgeRoutes::has_room(const Waiter& waiter) const {
   return bytes <= setup_.waiting_bytes;
 }
 
-void JudgeRoutes::wait(const std::string& batch, Waiter waiter) {
+void JudgeRoutes::wait(const std::string& owner, const std::string& batch, Waiter waiter) {
+  waiter.owner = owner;
   const bool is_late = waiter.deadline <= Clock::now() || !has_room(waiter);
   if (!advance(waiter, is_late)) {
     waiters_.emplace(batch, std::move(waiter));
   }
 }
 
+/// An answer may have many readers, so they get it in the turns of their owners.
 void JudgeRoutes::on_answer(const std::string& batch) {
   auto [at, end] = waiters_.equal_range(batch);
   while (at != end) {
-    at = advance(at->second, false) ? waiters_.erase(at) : std::next(at);
+    mark(at++); // which may erase it
   }
+}
+
+void JudgeRoutes::mark(Waiters::iterator waiter) {
+  if (std::exchange(waiter->second.is_marked, true)) {
+    return;
+  }
+  const std::string owner = waiter->second.owner;
+  const auto [marked, is_new] = marked_.try_emplace(owner);
+  marked->second.push_back(waiter);
+  if (is_new) {
+    setup_.in_turn(
+        owner, [this, owner] { take_turn(owner); }, Turn::Last);
+  }
+}
+
+void JudgeRoutes::take_turn(const std::string& owner) {
+  const Clock::time_point end = Clock::now() + setup_.turn;
+  std::deque<Waiters::iterator>& marked = marked_[owner];
+  while (!marked.empty()) {
+    const Waiters::iterator at = marked.front();
+    marked.pop_front();
+    if (go_on(at->second)) {
+      waiters_.erase(at);
+    }
+    if (!marked.empty() && Clock::now() >= end) {
+      setup_.in_turn(
+          owner, [this, owner] { take_turn(owner); }, Turn::Last);
+      return;
+    }
+  }
+  marked_.erase(owner);
+}
+
+/// True: it waits no more.
+bool JudgeRoutes::go_on(Waiter& waiter) {
+  waiter.is_marked = false;
+  const Clock::time_point now = Clock::now();
+  const bool is_late = waiter.deadline <= now;
+  if (is_late && waiter.again.count() > 0) {
+    waiter.deadline = now + waiter.again;
+  }
+  return !waiter.exchange->is_open() || advance(waiter, is_late);
 }
 
 void JudgeRoutes::tick() {
+  lines_.forget();
   const Clock::time_point now = Clock::now();
-  std::erase_if(waiters_, [](const auto& one) { return !one.second.exchange->is_open(); });
-  std::vector<Waiters::iterator> late;
+  std::vector<Waiters::iterator> due;
   for (auto at = waiters_.begin(); at != waiters_.end(); ++at) {
-    if (at->second.deadline <= now) {
-      late.push_back(at);
+    if (at->second.deadline <= now || !at->second.exchange->is_open()) {
+      due.push_back(at);
     }
   }
-  std::sort(late.begin(), late.end(),
+  std::sort(due.begin(), due.end(), // those who waited longest first
             [](const auto& a, const auto& b) { return a->second.deadline < b->second.deadline; });
-  for (const Waiters::iterator at : late) { // those who waited longest first
-    if (Clock::now() - now > kMostOfATick) {
-      return;
-    }
-    if (at->second.again.count() > 0) {
-      at->second.deadline = now + at->second.again;
-    }
-    if (advance(at->second, true)) {
-      waiters_.erase(at);
-    }
-  }
+  std::for_each(due.begin(), due.end(), [this](auto at) { mark(at); });
 }
 
 void JudgeRoutes::end() {
+  marked_.clear();
   for (auto& [batch, waiter] : std::exchange(waiters_, {})) {
     if (waiter.again.count() > 0) {
       waiter.exchange->end_lines(); // without {"done":true}: the client comes again

@@ -4,8 +4,10 @@
 #include "harness/serve/client_request.h"
 #include "harness/serve/exchange.h"
 #include "harness/serve/judge_service.h"
+#include "harness/serve/result_lines.h"
 
 #include <chrono>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -28,6 +30,9 @@ public:
     /// That the waiting requests of one owner may keep. One that does not fit is answered at once,
     /// with what there is.
     std::size_t waiting_bytes = std::size_t{64} << 20U;
+    /// For what takes longer than a turn. By default at once, without turns.
+    InTurn in_turn = [](const std::string&, const std::function<void()>& work, Turn) { work(); };
+    std::chrono::milliseconds turn{20}; ///< then others have theirs
   };
   JudgeRoutes(JudgeService& service, Setup setup);
 
@@ -47,10 +52,12 @@ private:
     /// Answers, if it can or if it is `late`. True: the exchange is answered.
     std::function<bool(Waiter& self, bool late)> advance;
     std::chrono::milliseconds again{0}; ///< the next deadline of one that goes on; 0: none
+    std::size_t bytes = 0;              ///< that `advance` keeps for the answer
     std::string owner = {};
-    std::size_t bytes = 0; ///< that `advance` keeps for the answer
+    bool is_marked = false; ///< go_on() is to come
   };
-  struct Call { // what most functions need
+  using Waiters = std::multimap<std::string, Waiter>; ///< by batch
+  struct Call {                                       // what most functions need
     const std::shared_ptr<Exchange>& exchange;
     const Target& target;
     const std::string& owner;
@@ -58,8 +65,13 @@ private:
     std::string sees = client.sees(); ///< the owner whose jobs it may see; empty: all
   };
 
+  struct Intake; // a request to judge, while it is taken in
+
   void get(const Call& call);
   void judge(const Call& call);
+  void take_in(const std::shared_ptr<Intake>& intake);
+  void answer_accepted(const Intake& intake, const AcceptedBatch& batch);
+  void wait_for_all(const Intake& intake, const std::string& batch, std::string jobs);
   static Clock::time_point deadline_of(const Call& call);
   void show_batch(const Call& call, const std::string& batch);
   void show_job(const Call& call, const std::string& job);
@@ -69,13 +81,18 @@ private:
 
   static bool advance(Waiter& waiter, bool late);
   bool has_room(const Waiter& waiter) const;
-  void wait(const std::string& batch, Waiter waiter);
+  void wait(const std::string& owner, const std::string& batch, Waiter waiter);
   void on_answer(const std::string& batch);
+  void mark(Waiters::iterator waiter);
+  void take_turn(const std::string& owner);
+  static bool go_on(Waiter& waiter);
 
   JudgeService& service_;
   Setup setup_;
-  using Waiters = std::multimap<std::string, Waiter>;
-  Waiters waiters_; ///< by batch
+  ResultLines lines_;
+  Waiters waiters_;
+  /// By owner: those that have news, or are late. An owner that is here has a turn to come.
+  std::map<std::string, std::deque<Waiters::iterator>> marked_;
 };
 
 } // namespace winnow::harness

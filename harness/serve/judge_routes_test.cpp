@@ -1,6 +1,7 @@
 #include "harness/serve/testing/judge_fixture.h"
 #include "store/database.h"
 
+#include <algorithm>
 #include <chrono>
 #include <set>
 #include <thread>
@@ -324,6 +325,115 @@ TEST_F(JudgeRoutesTest, AnswersWhatWaitsWhenTheServerStops) {
   EXPECT_EQ(status_of(held), 0);
   routes->end();
   EXPECT_EQ(status_of(held), 202);
+}
+
+TEST_F(JudgeRoutesTest, TheReadersOfAnAnswerGetItInTurns) {
+  take_turns_later();
+  const auto accepted =
+      send("POST", "/v1/judge",
+           {{"items",
+             {item("a", kernel_saying("correct", 2)), item("b", kernel_saying("correct", 3))}}});
+  take_turn();
+  const std::string batch = body_of(accepted).at("batch");
+  std::vector<std::shared_ptr<test::ExchangeFake>> streams(5);
+  for (auto& stream : streams) {
+    stream = send("GET", "/v1/batches/" + batch + "/stream");
+  }
+  const auto readers = [&] {
+    return std::count_if(streams.begin(), streams.end(),
+                         [](const auto& stream) { return !stream->lines.empty(); });
+  };
+  evaluations->answer();
+  EXPECT_EQ(readers(), 0); // nothing but a mark, however many there are
+  for (int turn = 1; turn <= 5; ++turn) {
+    ASSERT_EQ(turns.size(), 1U) << "one piece of work for all of an owner's";
+    EXPECT_EQ(turns.front().first, "ann");
+    evaluations->answer_all(); // marks none twice
+    take_turn();
+    EXPECT_EQ(readers(), turn);
+  }
+  while (!turns.empty()) {
+    take_turn();
+  }
+  for (const auto& stream : streams) {
+    EXPECT_EQ(stream->lines.size(), 3U); // two results and the end
+    EXPECT_TRUE(stream->has_ended);
+  }
+  EXPECT_EQ(renderings, 2);
+}
+
+TEST_F(JudgeRoutesTest, TheLateGetTheirAnswersInTurns) {
+  routes_setup.heartbeat = std::chrono::milliseconds(1);
+  take_turns_later();
+  std::vector<std::shared_ptr<test::ExchangeFake>> streams(3);
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    streams[i] = send("POST", "/v1/judge?stream=1",
+                      {{"items", {item("a", kernel_saying("correct", 2))}}}, std::to_string(i));
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  routes->tick();
+  streams[2]->is_gone = true;
+  EXPECT_EQ(turns.size(), 3U); // one of each owner
+  routes->end();
+  EXPECT_TRUE(streams[0]->has_ended);
+  while (!turns.empty()) { // they find nobody any more
+    take_turn();
+  }
+}
+
+TEST_F(JudgeRoutesTest, OthersHaveTurnsWhileARequestIsTakenIn) {
+  take_turns_later();
+  std::vector<json> items;
+  for (const char* id : {"a", "b", "c"}) {
+    items.push_back(item(id, kernel_saying("correct", 2, id)));
+  }
+  const auto large = send("POST", "/v1/judge", {{"items", items}});
+  EXPECT_EQ(status_of(large), 0);
+  EXPECT_EQ(status_of(send("POST", "/v1/judge", {{"items", {items[0]}}}, "bob")), 202);
+  while (!turns.empty()) {
+    EXPECT_EQ(evaluations->requests.size(), 1U) << "nothing is stored before all is read";
+    EXPECT_EQ(turns.front().first, "ann");
+    take_turn();
+  }
+  EXPECT_EQ(status_of(large), 202);
+  EXPECT_EQ(evaluations->requests.size(), 4U);
+}
+
+TEST_F(JudgeRoutesTest, AnAnswerThatComesWhileARequestIsTakenInIsKnown) {
+  take_turns_later();
+  const json a = item("a", kernel_saying("correct", 2)), b = item("b", kernel_saying("wrong", 0));
+  judge({a});
+  const auto again = send("POST", "/v1/judge", {{"items", {a, b}}});
+  evaluations->answer();
+  take_turn();
+  EXPECT_EQ(body_of(again).at("jobs").at(0).at("state"), "done");
+  EXPECT_EQ(evaluations->requests.size(), 1U); // of b alone
+}
+
+TEST_F(JudgeRoutesTest, ARequestThatIsTakenInInTurnsIsRefusedAsAnyOther) {
+  queue = 2;
+  in_flight = 1;
+  owners = 2;
+  take_turns_later();
+  const auto fill = [&](int count) {
+    std::vector<json> items;
+    for (int i = 0; i < count; ++i) {
+      items.push_back(item(std::to_string(i), kernel_saying("correct", 2, std::to_string(i))));
+    }
+    const auto filled = send("POST", "/v1/judge", {{"items", items}});
+    while (!turns.empty()) {
+      take_turn();
+    }
+    return filled;
+  };
+  EXPECT_EQ(status_of(fill(2)), 422); // more than her half of the queue
+  EXPECT_EQ(status_of(fill(1)), 202);
+  EXPECT_EQ(
+      status_of(send("POST", "/v1/judge", {{"items", {item("x", kernel_saying("correct", 5))}}})),
+      202);
+  const auto full = fill(2);
+  EXPECT_EQ(status_of(full), 429);
+  EXPECT_GT(full->answer()->retry_after_s, 0);
 }
 
 TEST_F(JudgeRoutesTest, AClientThatGoesIsForgotten) {

@@ -221,15 +221,6 @@ bool JudgeService::cancel(const std::string& owner, const std::string& job) {
   return !batches.empty();
 }
 
-std::vector<json> JudgeService::results(const std::string& batch, std::int64_t after,
-                                        std::int64_t limit) const {
-  std::vector<json> list;
-  for (const store::JudgeItemRow& item : requests_.answered(batch, after, limit)) {
-    list.push_back(result(item));
-  }
-  return list;
-}
-
 json JudgeService::result(const store::JudgeItemRow& item) const {
   const JobOptions options = decoded(requests_.find_job(item.job).value().options);
   const store::CandidateState state = setup_.store.candidate_state(item.candidate);

@@ -10,6 +10,7 @@
 #include "store/judge_requests.h"
 #include "store/run_store.h"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -84,19 +85,22 @@ public:
   /// Called when a batch has a new answer.
   std::function<void(const std::string& batch)> on_answer;
 
-  /// The batch is in the store when this returns. An item whose answer is known is answered at
-  /// once. An item with a problem is left out. Throws QueueFull; then nothing is stored. Answers of
-  /// other owners are never known ones, so none can tell what others have sent. `reads_all`: the
-  /// rival may be any kernel of the store; otherwise it must be the owner's.
-  AcceptedBatch accept(const std::string& owner, const JudgeRequest& request,
-                       bool reads_all = false);
+  /// A request that is taken in piece by piece, so that it does not keep other owners waiting.
+  struct Acceptance;
+  /// Nothing is stored yet. `reads_all`: the rival may be any kernel of the store; otherwise it
+  /// must be the owner's.
+  std::shared_ptr<Acceptance> begin(const std::string& owner, JudgeRequest request,
+                                    bool reads_all) const;
+  /// Reads the next item, and more until this time. nullopt: there are still more. The batch is in
+  /// the store when this returns it. An item whose answer is known is answered at once. An item
+  /// with a problem is left out. Throws QueueFull; then nothing is stored. Answers of other owners
+  /// are never known ones, so none can tell what others have sent.
+  std::optional<AcceptedBatch> go_on(Acceptance& acceptance,
+                                     std::chrono::steady_clock::time_point until);
   /// The owner's items of the job get the fault "cancelled". The evaluation ends if nobody else
   /// waits for it. False: the owner has no such job, or it is answered.
   bool cancel(const std::string& owner, const std::string& job);
 
-  /// The answers of a batch after this place, at most `limit`.
-  std::vector<nlohmann::json> results(const std::string& batch, std::int64_t after,
-                                      std::int64_t limit) const;
   nlohmann::json result(const store::JudgeItemRow& item) const;
   std::string state_of(const std::string& job) const; ///< "queued", "running"; "": neither
   /// JudgeQueue::positions(): of the owner's jobs that wait in the queue.
@@ -118,17 +122,19 @@ private:
     std::int64_t evaluations = 0;            ///< that were asked for
   };
   struct Planned; // an item on its way into the store
-  struct Asked;   // what a request asks, without its items
   struct Named;   // a task that a request names
 
-  const Named& named(const std::string& task, Asked& asked) const;
-  Planned plan(const JudgeItem& item, Asked& asked) const;
+  const Named& named(const std::string& task, Acceptance& asked) const;
+  Planned plan(JudgeItem& item, Acceptance& asked) const;
+  void look_up(Planned& planned) const;
+  AcceptedBatch accept(Acceptance& acceptance);
   /// The seed of the inputs of a request; nullopt: each evaluation draws its own.
   std::optional<std::uint64_t> seed_for(const JudgeRequest& request,
                                         const std::string& content) const;
   void require_room(const std::string& owner, const std::vector<Planned>& items) const;
   void require_storage(const std::string& owner, std::uint64_t bytes) const;
-  void store_job(const Planned& planned);
+  using TaskRows = std::map<const tasks::Task*, store::RowId>; ///< those of a transaction
+  void store_job(const Planned& planned, TaskRows& tasks);
   void store_batch(const std::vector<Planned>& items, const store::JudgeBatchRow& batch,
                    const std::string& owner, const std::string& reward);
   void enqueue(const std::string& job, store::RowId candidate, const std::string& owner,
@@ -146,7 +152,7 @@ private:
   std::optional<double> speed_of_light_of(const JobOptions& options,
                                           const tasks::Evaluation& evaluation) const;
   /// The candidate of JudgeRequest::race_against. Throws UsageError.
-  store::RowId rival_of(const Asked& asked, const std::string& task) const;
+  store::RowId rival_of(const Acceptance& asked, const std::string& task) const;
   evaluators::EvaluationRequest evaluation_request(std::shared_ptr<const tasks::Task> task,
                                                    std::string text,
                                                    const JobOptions& options) const;

@@ -85,16 +85,20 @@ void ServerApplication::remember_health() {
   health_ = std::move(health);
 }
 
-void ServerApplication::handle(std::shared_ptr<Exchange> exchange) {
+void answering(Exchange& exchange, const std::function<void()>& action) {
   try {
-    route(exchange);
+    action();
   } catch (const UsageError& error) {
-    exchange->reply(error_reply(422, error.what(), error.remedy()));
+    exchange.reply(error_reply(422, error.what(), error.remedy()));
   } catch (const Error& error) {
-    exchange->reply(unsaid_error(503, error));
+    exchange.reply(unsaid_error(503, error));
   } catch (const std::exception& error) {
-    exchange->reply(unsaid_error(500, error));
+    exchange.reply(unsaid_error(500, error));
   }
+}
+
+void ServerApplication::handle(std::shared_ptr<Exchange> exchange) {
+  answering(*exchange, [&] { route(exchange); });
 }
 
 void ServerApplication::route(const std::shared_ptr<Exchange>& exchange) {

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -45,5 +46,8 @@ private:
 /// The answer for an error that is not the client's. Its text may name files and what belongs to
 /// others, so it goes to the log only.
 HttpReply unsaid_error(int status, const std::exception& error);
+
+/// Answers the exchange with what `action` throws.
+void answering(Exchange& exchange, const std::function<void()>& action);
 
 } // namespace winnow::harness

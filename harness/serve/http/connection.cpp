@@ -3,9 +3,11 @@
 #include "harness/serve/exchange.h"
 
 #include <algorithm>
+#include <cerrno>
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/socket.h>
 
 namespace winnow::harness {
 namespace {
@@ -206,22 +208,35 @@ void Connection::drop_body() {
   reservation_ = {};
 }
 
-/// Notices that the client goes while its request waits.
+/// Notices that the client goes while its request waits. One watch serves all requests of a
+/// connection, because a client may send many without a byte between them that ends a watch.
 void Connection::watch() {
+  if (std::exchange(watches_, true)) {
+    return;
+  }
   socket_.async_wait(tcp::socket::wait_read, [weak = weak_from_this()](error_code error) {
     const auto self = weak.lock();
-    if (!self || !self->waits_ || error) {
+    if (!self) {
       return;
     }
-    char byte = 0;
-    error_code peeked;
-    self->socket_.receive(boost::asio::buffer(&byte, 1), tcp::socket::message_peek, peeked);
-    if (peeked) {
-      self->close();
-    } else { // the next request has come early, and hides the end of the connection
-      self->is_early_ = true;
+    self->watches_ = false;
+    if (self->waits_ && !error) {
+      self->look();
     }
   });
+}
+
+/// Whether there are bytes, or the end. Never waits: the watch may have seen an earlier request.
+void Connection::look() {
+  char byte = 0;
+  const ssize_t seen = recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  if (seen > 0) { // the next request has come early, and hides the end of the connection
+    is_early_ = true;
+  } else if (seen < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+    watch();
+  } else {
+    close();
+  }
 }
 
 bool Connection::has_gone() {

@@ -60,6 +60,7 @@ private:
   void hand_over();
   void drop_body();
   void watch();
+  void look();
   void refuse(HttpReply reply);
   void refuse(int status, const std::string& error, int retry_after_s = 0);
 
@@ -89,6 +90,7 @@ private:
   bool is_head_ = false;  ///< a HEAD is handled as a GET, and its answer has no body
   bool is_early_ = false; ///< bytes of the next request have come
   bool waits_ = false;    ///< a request has been read, and its answer is not complete
+  bool watches_ = false;  ///< watch() is under way, perhaps for an earlier request
   bool writing_ = false;
   bool finishes_ = false; ///< the answer is complete when `out_` is empty
   std::atomic<bool> alive_{true};

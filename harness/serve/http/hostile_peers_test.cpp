@@ -1,4 +1,5 @@
 // Peers that hold what they can: connections, time, answers.
+#include "harness/serve/http/connection.h"
 #include "harness/serve/testing/http_fixture.h"
 
 #include <fmt/format.h>
@@ -110,6 +111,36 @@ TEST_F(HostilePeersTest, ABusyApplicationKeepsNobodyWaitingForTheNetwork) {
   const auto start = Clock::now();
   EXPECT_THAT(answer_to("GET /refused HTTP/1.1\r\nHost: a\r\n\r\n"), StartsWith("HTTP/1.1 401 "));
   EXPECT_LT(Clock::now() - start, milliseconds(2500));
+}
+
+TEST(Connection, RequestsThatWereAnsweredLeaveNothingBehind) {
+  EchoApplication application;
+  ServerState state(application, {});
+  boost::asio::ip::tcp::acceptor acceptor(state.io, {boost::asio::ip::address_v4::loopback(), 0});
+  HttpPeer peer(acceptor.local_endpoint().port());
+  std::make_shared<Connection>(state, acceptor.accept())->begin();
+  const auto run = [&] { // both threads' work on this one
+    state.work.restart();
+    state.work.poll();
+    return state.io.poll();
+  };
+  std::string early = "x";
+  constexpr int kEarly = 500; // in one piece of the body, so the server reads none of them anew
+  for (int i = 0; i < kEarly; ++i) {
+    early += "GET /x HTTP/1.1\r\nHost: a\r\n\r\n";
+  }
+  peer.send("POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n");
+  HttpFixture::soon([&] { return run() == 0; });
+  peer.send(early);
+  EXPECT_TRUE(HttpFixture::soon([&] {
+    while (run() > 0) {
+    }
+    return application.handled == kEarly + 1;
+  }));
+  peer.close();
+  std::size_t woken = 0; // by the end of the connection
+  HttpFixture::soon([&] { return (woken += run()) > 0 && run() == 0; });
+  EXPECT_LT(woken, 10U);
 }
 
 TEST_F(HostilePeersTest, AnUnknownTransferEncodingEndsTheConnection) {

@@ -194,6 +194,10 @@ void HttpServer::post(std::function<void()> work) {
   state_->queue.push(std::move(work));
 }
 
+void HttpServer::post(const std::string& owner, std::function<void()> work, Turn turn) {
+  state_->queue.push(owner, std::move(work), turn);
+}
+
 BindAddress parse_bind_address(std::string_view text) {
   const auto bad = [&](const std::string& why) {
     return UsageError(fmt::format("--bind {}: {}", text, why),

@@ -59,8 +59,10 @@ public:
   void run();
   /// Accepts no more connections, calls HttpApplication::end(), and ends run() soon. Any thread.
   void stop();
-  /// Lets the application's thread do `work`, before the requests that wait. Any thread.
+  /// Lets the application's thread do `work` of the server itself soon. Any thread.
   void post(std::function<void()> work);
+  /// InTurn. Any thread.
+  void post(const std::string& owner, std::function<void()> work, Turn turn);
 
 private:
   struct State;

@@ -7,7 +7,7 @@ namespace winnow::harness {
 WorkQueue::WorkQueue(boost::asio::io_context& work, std::function<void(Request)> handle)
     : work_(work), handle_(std::move(handle)) {}
 
-void WorkQueue::push(std::function<void()> own_work) {
+void WorkQueue::push(Work own_work) {
   const std::lock_guard lock(mutex_);
   own_work_.push_back(std::move(own_work));
   begin();
@@ -15,7 +15,14 @@ void WorkQueue::push(std::function<void()> own_work) {
 
 void WorkQueue::push(const std::string& owner, Request request) {
   const std::lock_guard lock(mutex_);
-  requests_[owner].push_back(std::move(request));
+  pieces_[owner].push_back({std::move(request)});
+  begin();
+}
+
+void WorkQueue::push(const std::string& owner, Work work, Turn turn) {
+  const std::lock_guard lock(mutex_);
+  std::deque<Piece>& pieces = pieces_[owner];
+  pieces.insert(turn == Turn::Next ? pieces.begin() : pieces.end(), {{}, std::move(work)});
   begin();
 }
 
@@ -26,33 +33,34 @@ void WorkQueue::begin() {
   }
 }
 
-WorkQueue::Request WorkQueue::pop_request() {
-  auto next = requests_.upper_bound(last_);
-  next = next == requests_.end() ? requests_.begin() : next;
+WorkQueue::Piece WorkQueue::pop_piece() {
+  auto next = pieces_.upper_bound(last_);
+  next = next == pieces_.end() ? pieces_.begin() : next;
   last_ = next->first;
-  Request request = std::move(next->second.front());
+  Piece piece = std::move(next->second.front());
   next->second.pop_front();
   if (next->second.empty()) {
-    requests_.erase(next);
+    pieces_.erase(next);
   }
-  return request;
+  return piece;
 }
 
 void WorkQueue::work_once() {
   std::unique_lock lock(mutex_);
-  if (!own_work_.empty()) {
-    const std::function<void()> one = std::move(own_work_.front());
+  was_own_ = !own_work_.empty() && (pieces_.empty() || !was_own_);
+  if (was_own_) {
+    const Work one = std::move(own_work_.front());
     own_work_.pop_front();
     lock.unlock();
     one();
   } else {
-    Request request = pop_request();
+    Piece piece = pop_piece();
     lock.unlock();
-    handle_(std::move(request));
+    piece.work ? piece.work() : handle_(std::move(piece.request));
   }
   lock.lock();
   has_begun_ = false;
-  if (!own_work_.empty() || !requests_.empty()) {
+  if (!own_work_.empty() || !pieces_.empty()) {
     begin();
   }
 }

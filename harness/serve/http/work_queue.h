@@ -42,11 +42,13 @@ private:
   std::size_t bytes_ = 0;
 };
 
-/// What waits for the application's thread. The server's own work, such as results of judgements,
-/// goes first. Then the owners take turns: one request of each, so that an owner with many of them
-/// does not keep the others waiting. Any thread may push.
+/// What waits for the application's thread. The owners take turns: one request of each, or one
+/// piece of work that a request has left, so that an owner with many of them does not keep the
+/// others waiting. The server's own work, such as results of judgements, goes before every turn,
+/// one piece of it: results that come without end keep nobody waiting either. Any thread may push.
 class WorkQueue {
 public:
+  using Work = std::function<void()>;
   struct Request {
     std::shared_ptr<Exchange> exchange;
     BodyReservation body;
@@ -56,21 +58,27 @@ public:
   WorkQueue(const WorkQueue&) = delete; // the context refers to it
   WorkQueue& operator=(const WorkQueue&) = delete;
 
-  void push(std::function<void()> own_work);
+  void push(Work own_work);
   void push(const std::string& owner, Request request);
+  void push(const std::string& owner, Work work, Turn turn);
 
 private:
+  struct Piece {
+    Request request;
+    Work work = {}; ///< instead of a request
+  };
   void begin(); ///< with `mutex_`
   void work_once();
-  Request pop_request();
+  Piece pop_piece();
 
   boost::asio::io_context& work_;
   std::function<void(Request)> handle_;
   std::mutex mutex_; ///< guards what follows
-  std::deque<std::function<void()>> own_work_;
-  std::map<std::string, std::deque<Request>> requests_; ///< by owner; none is empty
-  std::string last_;                                    ///< the owner of the last request
-  bool has_begun_ = false;                              ///< work_once() is posted, or runs
+  std::deque<Work> own_work_;
+  std::map<std::string, std::deque<Piece>> pieces_; ///< by owner; none is empty
+  std::string last_;                                ///< the owner of the last piece
+  bool was_own_ = false;                            ///< the last piece was the server's
+  bool has_begun_ = false;                          ///< work_once() is posted, or runs
 };
 
 } // namespace winnow::harness

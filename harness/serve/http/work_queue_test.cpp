@@ -34,5 +34,36 @@ TEST(WorkQueue, OwnersTakeTurnsAfterTheServersOwnWork) {
   EXPECT_EQ(done.back(), "ann 4");
 }
 
+TEST(WorkQueue, ResultsWithoutEndKeepNoOwnerWaiting) {
+  boost::asio::io_context work;
+  std::vector<std::string> done;
+  WorkQueue queue(work, [&](WorkQueue::Request request) {
+    done.push_back(request.exchange->request().target);
+  });
+  for (const char* result : {"result 1", "result 2", "result 3"}) {
+    queue.push([&, result] { done.emplace_back(result); });
+  }
+  queue.push("ann", {std::make_shared<test::ExchangeFake>("GET", "ann 1"), {}});
+  queue.push("bob", {std::make_shared<test::ExchangeFake>("GET", "bob 1"), {}});
+  work.run();
+  EXPECT_THAT(done, ElementsAre("result 1", "ann 1", "result 2", "bob 1", "result 3"));
+}
+
+TEST(WorkQueue, WhatARequestLeavesIsDoneInTurns) {
+  boost::asio::io_context work;
+  std::vector<std::string> done;
+  WorkQueue queue(work, [&](WorkQueue::Request request) {
+    done.push_back(request.exchange->request().target);
+  });
+  queue.push("ann", {std::make_shared<test::ExchangeFake>("GET", "ann 1"), {}});
+  queue.push("bob", {std::make_shared<test::ExchangeFake>("GET", "bob 1"), {}});
+  queue.push(
+      "ann", [&] { done.emplace_back("ann last"); }, Turn::Last);
+  queue.push(
+      "ann", [&] { done.emplace_back("ann next"); }, Turn::Next);
+  work.run();
+  EXPECT_THAT(done, ElementsAre("ann next", "bob 1", "ann 1", "ann last"));
+}
+
 } // namespace
 } // namespace winnow::harness

@@ -48,8 +48,12 @@ void serve(const Options& options) {
   setup.in_flight = std::size_t{8} * options.device.lanes;
   setup.post = post;
   JudgeService service(std::move(setup));
-  JudgeRoutes routes(service, {"fake", [] { return nlohmann::json(); },
-                               [](const std::string&) { return nlohmann::json(); }});
+  JudgeRoutes::Setup routes_setup{"fake", [] { return nlohmann::json(); },
+                                  [](const std::string&) { return nlohmann::json(); }};
+  routes_setup.in_turn = [&](const std::string& owner, std::function<void()> work, Turn turn) {
+    server->post(owner, std::move(work), turn);
+  };
+  JudgeRoutes routes(service, std::move(routes_setup));
   BoardPages board(options.store, {}, post);
   const Access access;
   ServerApplication application(access, true, board, &routes);

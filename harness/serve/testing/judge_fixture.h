@@ -9,6 +9,10 @@
 #include "tasks/catalogue.h"
 #include "tasks/task/task.h"
 
+#include <deque>
+#include <functional>
+#include <utility>
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -27,6 +31,9 @@ struct JudgeFixture : ::testing::Test {
   Rewards rewards;
   bool seed_from_batch = false, has_board = false;
   JudgeRoutes::Setup routes_setup;
+  int renderings = 0; ///< of results of correct kernels
+  /// After take_turns_later(): the pieces of work that wait for a turn of their owner.
+  std::deque<std::pair<std::string, std::function<void()>>> turns;
   std::shared_ptr<const tasks::Task> task =
       std::make_shared<const tasks::Task>(tasks::find_task(tasks::find_catalogue(), "axpy"));
 
@@ -62,7 +69,8 @@ struct JudgeFixture : ::testing::Test {
     setup.owner_bytes = owner_bytes;
     setup.rewards = rewards;
     setup.seed_from_batch = seed_from_batch;
-    setup.speed_of_light = [](const tasks::Task&, const tasks::Evaluation& evaluation) {
+    setup.speed_of_light = [this](const tasks::Task&, const tasks::Evaluation& evaluation) {
+      ++renderings;
       return std::optional(evaluation.speedup / 10);
     };
     setup.post = [](const std::function<void()>& work) { work(); };
@@ -71,6 +79,19 @@ struct JudgeFixture : ::testing::Test {
     service->start();
   }
 
+  /// Each turn is so short that it has room for one item or waiter.
+  void take_turns_later() {
+    routes_setup.turn = std::chrono::milliseconds(0);
+    routes_setup.in_turn = [this](const std::string& owner, std::function<void()> work, Turn) {
+      turns.emplace_back(owner, std::move(work));
+    };
+    restart();
+  }
+  void take_turn() {
+    const auto work = std::move(turns.at(0).second);
+    turns.pop_front();
+    work();
+  }
   std::shared_ptr<ExchangeFake> send(const std::string& method, const std::string& target,
                                      const nlohmann::json& body = nullptr,
                                      const std::string& owner = "ann") const {
