@@ -170,6 +170,11 @@ std::optional<JudgeItemRow> JudgeRequests::item_of_job(const std::string& job,
 
 std::map<std::string, std::uint64_t> JudgeRequests::stored_bytes() const {
   std::map<std::string, std::uint64_t> bytes;
+  const auto add = [&](Query& query) {
+    while (query.next()) {
+      bytes[query.text("owner")] += static_cast<std::uint64_t>(query.integer("bytes"));
+    }
+  };
   store_.read([&](const Database& database) {
     Query texts(
         database,
@@ -178,18 +183,23 @@ std::map<std::string, std::uint64_t> JudgeRequests::stored_bytes() const {
         "JOIN candidates AS c ON c.id = j.candidate_id "
         "JOIN kernel_files AS k ON k.id = c.kernel_file_id GROUP BY i.owner");
     texts.bind(static_cast<std::int64_t>(kBytesOfJudgeItem));
-    while (texts.next()) {
-      bytes[texts.text("owner")] += static_cast<std::uint64_t>(texts.integer("bytes"));
-    }
+    add(texts);
     Query batches(
         database,
         "SELECT owner, sum(bytes) AS bytes FROM (SELECT i.owner, "
         "length(CAST(b.metadata AS BLOB)) AS bytes FROM judge_batches AS b JOIN judge_items "
         "AS i ON i.batch = b.batch WHERE b.metadata IS NOT NULL "
         "GROUP BY b.batch) GROUP BY owner");
-    while (batches.next()) {
-      bytes[batches.text("owner")] += static_cast<std::uint64_t>(batches.integer("bytes"));
-    }
+    add(batches);
+    Query choices(
+        database,
+        "SELECT i.owner, sum(e.more) * ? AS bytes "
+        "FROM (SELECT DISTINCT owner, job FROM judge_items) AS i "
+        "JOIN judge_jobs AS j ON j.job = i.job "
+        "JOIN (SELECT candidate_id, count(*) - 1 AS more FROM evaluations GROUP BY candidate_id) "
+        "AS e ON e.candidate_id = j.candidate_id GROUP BY i.owner");
+    choices.bind(static_cast<std::int64_t>(kBytesOfChoice));
+    add(choices);
   });
   return bytes;
 }

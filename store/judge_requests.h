@@ -60,6 +60,8 @@ struct JudgeBatchState {
 
 /// What a row of `judge_items` and the evaluation of its job take beside the text, about.
 constexpr std::uint64_t kBytesOfJudgeItem = 16'384;
+/// What each further evaluation of a job takes, about: those of other choices of its parameters.
+constexpr std::uint64_t kBytesOfChoice = 512;
 
 /// The tables `judge_jobs`, `judge_batches` and `judge_items` of a store. Every function is one
 /// transaction, as those of RunStore are, except within RunStore::transaction().
@@ -83,7 +85,7 @@ public:
   /// The seed of the first batch with this content. nullopt: there is none.
   std::optional<std::int64_t> seed_of(const std::string& content) const;
   bool is_waited_for(const std::string& job) const; ///< an item of the job has no answer
-  /// By owner: about how many bytes the requests take, with the texts and the metadata.
+  /// By owner: about how many bytes the requests take, with texts, metadata and evaluations.
   std::map<std::string, std::uint64_t> stored_bytes() const;
 
   // An empty owner stands for all owners.

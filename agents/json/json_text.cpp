@@ -13,6 +13,34 @@
 namespace winnow::agents {
 namespace {
 
+/// Why a long text is not parsed: nullptr: it is. The parser would take many times its size, also
+/// for its message about a text that was cut off. Looks at the bytes alone.
+const char* fault_of_long(std::string_view text) {
+  constexpr std::size_t kLong = 1U << 20U, kMostValues = 1'000'000, kMostTextBytes = 8U << 20U;
+  std::size_t values = 0, begin = 0;
+  std::ptrdiff_t level = 0;
+  bool in_text = false;
+  for (std::size_t i = 0; text.size() > kLong && i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_text && i - begin > kMostTextBytes) {
+      return "JSON with a text of more than 8 MiB";
+    }
+    if (c == '\\' && in_text) {
+      ++i;
+    } else if (c == '"') {
+      in_text = !in_text;
+      begin = i;
+    } else if (!in_text) {
+      level += c == '[' || c == '{' ? 1 : c == ']' || c == '}' ? -1 : 0;
+      values += c == '[' || c == '{' || c == ',' ? 1 : 0;
+    }
+    if (values > kMostValues) {
+      return "JSON of more than a million values";
+    }
+  }
+  return in_text || level > 0 ? "not JSON: it is cut off" : nullptr;
+}
+
 nlohmann::json parse_limited(std::string_view text) {
   if (has_too_many_levels(text)) {
     throw Error(fmt::format("JSON nested more than {} levels deep", kMostJsonLevels));
@@ -23,6 +51,9 @@ nlohmann::json parse_limited(std::string_view text) {
 } // namespace
 
 nlohmann::json parse_untrusted_json(std::string_view text) {
+  if (const char* fault = fault_of_long(text)) {
+    throw Error(fault);
+  }
   try {
     return parse_limited(with_readable_text(text));
   } catch (const nlohmann::json::exception& failure) {
@@ -38,6 +69,9 @@ nlohmann::json parse_untrusted_json(std::string_view text) {
 }
 
 nlohmann::json json_or_null(std::string_view text) {
+  if (fault_of_long(text) != nullptr) {
+    return {};
+  }
   try { // parsed without exceptions: a reply may have very many braces that begin no object
     const auto readable = with_readable_text(text);
     nlohmann::json value = has_too_many_levels(readable)

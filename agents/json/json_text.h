@@ -10,7 +10,8 @@ namespace winnow::agents {
 
 /// Parses JSON from an untrusted source. Repairs it as with_readable_text() (base/json_dump.h)
 /// does, because some models and servers send such text. Throws Error with the reason ("not JSON:
-/// ... at byte 12", "nested more than 100 levels deep").
+/// ... at byte 12", "nested more than 100 levels deep"). Of more than 1 MiB it may have a million
+/// values, and texts of 8 MiB: the parser takes many times the size of others.
 nlohmann::json parse_untrusted_json(std::string_view text);
 /// The same, but null instead of an error.
 nlohmann::json json_or_null(std::string_view text);

@@ -51,6 +51,24 @@ TEST(EventStreams, GiveUpOnAnEventThatIsTooLarge) {
   EXPECT_THAT(decoder->finish().malformed, HasSubstr("more than 16 MiB"));
 }
 
+TEST(EventStreams, ParseNoLongJsonThatTakesManyTimesItsSize) {
+  const auto reason = [](const std::string& body) {
+    const auto decoder = format_named("chat").stream_decoder();
+    decoder->feed(body);
+    return decoder->finish().malformed;
+  };
+  const std::size_t size = 40U << 20U;
+  EXPECT_THAT(reason("{\"a\": \"" + std::string(size, 'x')),
+              HasSubstr("a text of more than 8 MiB"));
+  EXPECT_THAT(reason("{\"a\": \"" + std::string(size, '\\')), HasSubstr("a text of more than"));
+  EXPECT_THAT(reason("{\"a\": [" + std::string(size, ' ')), HasSubstr("it is cut off"));
+  std::string values = "{\"a\": [";
+  while (values.size() < size) {
+    values += "[],";
+  }
+  EXPECT_THAT(reason(values + "0]}"), HasSubstr("more than a million values"));
+}
+
 TEST(EventStreams, KeepAWholeReplyDespiteWhatFollows) {
   const WireAnswer answer = chat_stream(
       data_events({R"({"choices":[{"delta":{"content":"hi"},"finish_reason":"stop"}]})", "{oops"}));

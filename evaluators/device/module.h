@@ -4,6 +4,7 @@
 #include "tasks/result/evaluation.h"
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +36,7 @@ struct CompileResult {
   /// One signature per requested kernel, in the same order; values of the constants
   tasks::CompiledFacts facts;
   tasks::BuildRecord build;
+  std::shared_ptr<const void> kept; ///< the cache keeps `module` while a copy of this exists
 };
 
 } // namespace winnow::evaluators

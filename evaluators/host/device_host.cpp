@@ -24,27 +24,28 @@ namespace {
 constexpr std::uint64_t kExchangeBytes = std::uint64_t{32} << 30; // only pages in use take memory
 
 // Compiles the kernels with which a GPU worker draws inputs and checks buffers.
-std::filesystem::path compile_helpers(Compiler& compiler) {
+CompileResult compile_helpers(Compiler& compiler) {
   CompileRequest request;
   request.file = "helpers.cu";
   request.source = gpu_helper_source();
   request.kernels = gpu_helper_kernels();
-  const CompileResult result = compiler.compile(request);
+  CompileResult result = compiler.compile(request);
   if (result.verdict != tasks::Verdict::Correct) {
     throw Error(
         "Winnow's own helper kernels do not compile for this GPU: " + result.detail,
         "run `winnow doctor`; if `winnow doctor` finds no fault in the toolkit, report this error");
   }
-  return result.module;
+  return result;
 }
 
 WorkerDevice worker_device_of(const DeviceReport& device, std::chrono::milliseconds run_timeout,
-                              Compiler& compiler) {
+                              Compiler& compiler, CompileResult& helpers) {
   WorkerDevice worker;
   worker.device = device.id;
   worker.deadline = run_timeout;
   if (worker.is_gpu()) {
-    worker.helpers = compile_helpers(compiler);
+    helpers = compile_helpers(compiler);
+    worker.helpers = helpers.module;
     worker.variables = driver_variables();
   }
   return worker;
@@ -72,7 +73,7 @@ DeviceHost::DeviceHost(DeviceReport report, std::shared_ptr<const GpuLock> share
       sandbox(process::Sandbox::best(machine.require_isolation)), arena(tasks::kSharedBytes),
       exchange(kExchangeBytes), cache(machine.cache.empty() ? cache_directory() : machine.cache),
       compiler(make_compiler(device, sandbox, machine, cache)),
-      worker_device(worker_device_of(device, run_timeout, *compiler)),
+      worker_device(worker_device_of(device, run_timeout, *compiler, helpers)),
       judge(sandbox, arena, exchange, worker_device, cache),
       torch(sandbox, exchange, device, cache), runner(make_runner(*this)) {}
 

@@ -53,6 +53,7 @@ struct DeviceHost {
   Arena exchange; ///< see kExchangeFd
   std::filesystem::path cache;
   std::unique_ptr<Compiler> compiler;
+  CompileResult helpers; ///< of a GPU: keeps the module of `worker_device`
   WorkerDevice worker_device;
   ReferenceJudge judge;
   TorchChild torch; ///< starts with its first question

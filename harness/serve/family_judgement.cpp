@@ -122,6 +122,14 @@ bool FamilyJudgement::take(const EvaluationResult& result) {
   return has_more();
 }
 
+std::size_t FamilyJudgement::more_evaluations() const {
+  std::size_t count = of_winner_ ? 1 : 0;
+  for (const Heat& heat : heats_) {
+    count += heat.trials.size();
+  }
+  return count;
+}
+
 void FamilyJudgement::write(store::RunStore& store, store::RowId candidate) const {
   if (store.candidate_state(candidate).best) {
     store.supersede_evaluation(candidate, of_default_, default_request_);

@@ -30,6 +30,8 @@ public:
   /// Writes what was evaluated, in the place of an evaluation that does not count any more. Call it
   /// when the judgement is over.
   void write(store::RunStore& store, store::RowId candidate) const;
+  /// How many evaluations write() writes beside that of the default.
+  std::size_t more_evaluations() const;
 
 private:
   struct Heat {

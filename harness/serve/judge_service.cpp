@@ -178,6 +178,7 @@ void JudgeService::record(const std::string& job, const Waiting& waiting) {
     waiting.family->write(setup_.store, waiting.candidate);
     batches = requests_.answer(job, "");
   });
+  stored_[waiting.owner] += waiting.family->more_evaluations() * store::kBytesOfChoice;
   rate_.count(std::chrono::steady_clock::now());
   ++answered_;
   last_fault_.clear();

@@ -308,6 +308,21 @@ TEST_F(OwnerBytesTest, BoundsWhatOneOwnerStores) {
   EXPECT_EQ(send_text("bob", std::string(30'000, 'b')), 200);
 }
 
+TEST_F(OwnerBytesTest, ChoicesThatWereTriedCount) {
+  const json one = item("a", test::family_saying(2));
+  send("POST", "/v1/judge", {{"items", {one}}, {"max_variants", 3}}, "ann");
+  send("POST", "/v1/judge", {{"items", {one}}}, "bob");
+  while (!evaluations->requests.empty()) {
+    evaluations->answer();
+  }
+  const std::string rest(owner_bytes - 2 * store::kBytesOfJudgeItem - one.dump().size() - 1'000,
+                         'r');
+  EXPECT_EQ(send_text("ann", rest), 422);
+  restart();
+  EXPECT_EQ(send_text("ann", rest), 422);
+  EXPECT_EQ(send_text("bob", rest), 200);
+}
+
 TEST_F(OwnerBytesTest, ANulHidesNoText) {
   EXPECT_EQ(send_text("ann", std::string(1, '\0') + std::string(110'000, 'a')), 200);
   restart();

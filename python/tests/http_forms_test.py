@@ -220,8 +220,63 @@ class KernelGym(FormTest):
             self.assertEqual(self.submit_and_poll(url, self.task("t", saying()))["speedup"], 2)
         self.assertEqual(failures, [])
 
+    def held(self, patience=5):
+        """Bytes that the server of the newest form counts when it has settled."""
+        end = time.monotonic() + patience
+        while self.forms[-1].bodies and time.monotonic() < end:
+            time.sleep(0.02)
+        return self.forms[-1].bodies
+
+    def test_a_text_that_waits_counts_until_it_has_a_result(self):
+        self.judge.slow = True
+        with unittest.mock.patch.object(kernelgym, "EVALUATIONS", kernelgym.Evaluations()) as evaluations:
+            url = self.serve(kernelgym)
+            for i in range(3):
+                self.assertEqual(self.ask(url + "/evaluate", self.task(f"t{i}", "x" * (4 << 20)))[0], 200)
+            kept = self.held(0.2)
+            self.assertGreater(kept, 3 << 20)
+            self.assertLess(kept, 4 << 20)  # cut as the client cuts it
+            with unittest.mock.patch.object(kernelgym, "MAX_KEPT", kept + (1 << 20)):
+                self.assertEqual(self.ask(url + "/evaluate", self.task("u", "x" * (4 << 20)))[0], 503)
+            self.judge.slow = False
+            self.assertEqual(self.held(), 0)
+            self.assertEqual([one.text for one in evaluations.known.values()], [None] * 3)
+
+    def test_a_text_that_the_judge_refuses_is_not_kept(self):
+        with unittest.mock.patch.object(kernelgym, "EVALUATIONS", kernelgym.Evaluations()) as evaluations:
+            url = self.serve(kernelgym)
+            self.assertEqual(self.ask(url + "/evaluate", self.task("t", saying()))[0], 200)
+            self.held()
+            self.judge.down = 401  # a made-up token
+            self.assertEqual(self.ask(url + "/evaluate", self.task("u", saying()), Authorization="Bearer made-up")[0], 200)
+            self.assertEqual(self.held(), 0)
+            self.assertEqual([one.text for one in evaluations.known.values()], [None] * 2)
+            self.assertEqual(self.ask(url + "/status/u", Authorization="Bearer made-up")[0], 422)
+
+    def test_a_text_about_which_nobody_asks_is_dropped(self):
+        self.judge.faults = 10 ** 6
+        with unittest.mock.patch.object(kernelgym, "EVALUATIONS", kernelgym.Evaluations()) as evaluations:
+            url = self.serve(kernelgym, wait_s=0.1)
+            for i in range(2):
+                self.assertEqual(self.ask(url + "/evaluate", self.task(f"t{i}", saying()))[0], 200)
+            self.wait_for(lambda: not any(one.asks for one in evaluations.known.values()))
+            self.assertGreater(self.held(0.1), 0)
+            with unittest.mock.patch.object(kernelgym, "KEEP_S", 0):
+                self.judge.faults = 0
+                self.assertEqual(self.ask(url + "/evaluate", self.task("u", saying()))[0], 200)
+            self.assertEqual(self.held(), 0)
+            self.assertEqual(len(evaluations.known), 1)
+
+    def test_the_newest_of_one_task_id_counts(self):
+        with unittest.mock.patch.object(kernelgym, "EVALUATIONS", kernelgym.Evaluations()):
+            url = self.serve(kernelgym)
+            for speedup in (2, 3):
+                self.assertEqual(self.submit_and_poll(url, self.task("t", saying(speedup=speedup)))["speedup"], speedup)
+            self.assertEqual(self.held(), 0)
+
     def test_refuses(self):
         url, task = self.serve(kernelgym), self.task("t", saying())
+        self.assertEqual(self.ask(url + "/evaluate", {**task, "entry_point": "x" * 1000})[0], 422)
         for tasks in ([], [task, task], [task] * 101, ["text"], "text", None, [{**task, "task_id": ""}]):
             self.assertEqual(self.ask(url + "/evaluate/batch", {"tasks": tasks})[0], 422, tasks)
         self.assertEqual(self.ask(url + "/evaluate", self.task("t", saying(), entry_point="Model"))[0], 422)
@@ -291,6 +346,32 @@ class Server(FormTest):
             for _ in range(3):  # what is answered does not count
                 self.assertEqual(self.ask(url + "/", {"response": saying(), "label": "axpy"})[0], 200)
             self.assertEqual(self.ask(url + "/", {"response": "x" * 1000, "label": "axpy"})[0], 503)
+
+    def test_the_json_of_a_body_has_a_bound(self):
+        url = self.serve(slime)
+        for body in ([[]] * 600_000, [[[]]] * 300_000 + [{"a": 1, "b": 2}] * 200_000, {"response": "[" * 2000}):
+            wanted = 200 if isinstance(body, dict) else 422
+            self.assertEqual(self.ask(url + "/", {"label": "axpy", "response": "x", "more": body})[0], wanted)
+        for levels, wanted in ((63, 200), (64, 422)):
+            deep = 1
+            for _ in range(levels):
+                deep = [deep]
+            self.assertEqual(self.ask(url + "/", {"label": "axpy", "response": "x", "more": deep})[0], wanted)
+
+    def test_counts_values_as_the_judge_does(self):
+        for text, values, objects in (('{"a": [1, 2], "b": {}}', 5, 2), ('["[[[{,,,", "\\"[,", "\\\\", "\\\\\\",["]', 4, 0), ('"["', 0, 0),
+                                      ("1", 0, 0)):
+            self.assertEqual(_http.checked_size(text.encode()), 40 * values + 200 * objects, text)
+        for body in (b"[" + b"{}," * 10_000_000 + b"{}]", b"[" * 1000, b'"' * 10_000_000, b"]" * 10_000_000, b"," * 10_000_000):
+            with self.assertRaises(_http.Answer):
+                _http.checked_size(body)
+
+    def test_values_count_with_their_body(self):
+        with unittest.mock.patch.multiple(_http, MAX_BODIES=40_000):
+            url = self.serve(slime)
+            body = {"response": saying(), "label": "axpy", "more": [0] * 900}
+            self.assertEqual(self.ask(url + "/", body)[0], 200)
+            self.assertEqual(self.ask(url + "/", {**body, "more": [0] * 1200})[0], 503)
 
     def serve_to_all(self):
         return int(self.serve(slime, bind=("0.0.0.0", 0)).rpartition(":")[2])

@@ -20,7 +20,10 @@ import urllib.parse
 from ._core import Fault, Judge, Refused
 
 MAX_BODY = 64 << 20
-MAX_BODIES = 1 << 30     # bytes of the bodies of all requests that are not answered yet
+MAX_BODIES = 1 << 30     # bytes of the bodies of all requests that are not answered yet, and of what a form keeps of them
+MAX_KEPT = MAX_BODIES // 2  # nothing more is kept while all take so much
+MAX_LEVELS, MAX_VALUES = 64, 1_000_000  # of the JSON of a body
+VALUE_BYTES, OBJECT_BYTES = 40, 240  # that Python takes for a value, and for an object, beside their texts
 MAX_HEADER = 64 << 10
 MAX_CONNECTIONS = 1024   # of friends
 MAX_STRANGERS = 1024     # connections before the header of a request that may be answered; a new one takes the place of the oldest
@@ -28,6 +31,10 @@ MAX_STRANGERS = 1024     # connections before the header of a request that may b
 STRANGER_S = 10          # for the header
 REQUEST_S = 60           # for the body
 IDLE_S = 60              # for the header of a friend's next request
+
+
+NO_SIGNS = bytes(set(range(256)) - set(b'"[]{},'))
+TEXTS = re.compile(b'"[^"]*"')
 
 
 class Answer(Exception):
@@ -99,10 +106,10 @@ class Server(http.server.ThreadingHTTPServer):
             self.friends.discard(connection)
             self.ends.pop(connection, None)
 
-    def hold(self, size):
-        """Counts a body; a negative size: one that is answered. False: there is no room for it."""
+    def hold(self, size, most=None):
+        """Counts a body, or what is kept of it; a negative size: that is over. False: there is no room for it."""
         with self.lock:
-            has_room = size < 0 or self.bodies + size <= MAX_BODIES
+            has_room = size < 0 or self.bodies + size <= (MAX_BODIES if most is None else most)
             self.bodies += size if has_room else 0
             return has_room
 
@@ -229,8 +236,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.held = length
         if length == 0:
             return None
+        body = self.rfile.read(length)
+        size = checked_size(body)
+        if not self.server.hold(size):
+            raise Fault("too many bodies have no answer yet")
+        self.held += size
         try:
-            return json.loads(self.rfile.read(length))
+            return json.loads(body.decode("utf-8-sig", "surrogatepass"))  # in another encoding it was not checked
         except (ValueError, RecursionError) as error:
             raise Answer(422, {"error": f"the body is no JSON: {error}"}) from error
 
@@ -269,6 +281,36 @@ def _token_in(authorization):
         return base64.b64decode(value).decode(errors="replace").partition(":")[2].strip()
     except ValueError:
         return ""
+
+
+def checked_size(body, most=MAX_VALUES):
+    """About how many bytes Python takes for the JSON beside its texts. Looks at the bytes alone: nothing is allocated for what is
+    refused."""
+    signs = body.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, NO_SIGNS)
+    brackets, values, objects, in_text = [], 0, 0, False
+    if signs.count(b'"') > 4 * most + 2:  # each value is a text and has a name
+        raise Answer(422, {"error": f"the JSON has more than {most} values"})
+    for begin in range(0, len(signs), 1 << 20):
+        part = TEXTS.sub(b"", (b'"' if in_text else b"") + signs[begin:begin + (1 << 20)])
+        part, quote, _ = part.partition(b'"')
+        in_text = bool(quote)
+        objects += part.count(b"{")
+        values += sum(part.count(sign) for sign in (b"[", b"{", b","))
+        if values > most:
+            raise Answer(422, {"error": f"the JSON has more than {most} values"})
+        brackets.append(part.translate(bytes.maketrans(b"{}", b"[]"), b","))
+    _require_flat(b"".join(brackets))
+    return values * VALUE_BYTES + objects * (OBJECT_BYTES - VALUE_BYTES)
+
+
+def _require_flat(brackets):
+    """Takes the innermost level away, again and again."""
+    for _ in range(MAX_LEVELS):
+        if len(brackets) > 2 * MAX_VALUES:
+            break
+        brackets = brackets.replace(b"[]", b"")
+    if brackets:
+        raise Answer(422, {"error": f"the JSON has more than {MAX_LEVELS} levels, or a bracket too many"})
 
 
 def object_of(request):

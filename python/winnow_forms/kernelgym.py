@@ -15,60 +15,129 @@ All kernels of a kernel file are the model's, so the coverage of a correct kerne
 speedup of 1 at most."""
 import collections
 import contextlib
+import hashlib
+import sys
 import threading
 import time
 import urllib.parse
 
+from winnow_client import MAX_TEXT
+
 from ._core import Fault, Refused, Threads, speedup, task_in
-from ._http import Answer, list_of, object_of, text_of
+from ._http import MAX_KEPT, Answer, list_of, object_of, text_of
 
 HTTP_DEFAULTS = {"wait_s": 170}
 MOST_TASKS = 100      # of a batch, as KernelGYM itself
 MOST_KNOWN = 20_000  # tasks of which the form remembers the answer
+KEEP_S = 3600         # a task about which nobody asks for so long is forgotten
+MOST_NAME = 200       # characters of a task_id, or of a task
 MOST_WAIT_S = 5      # for what a trainer waits for itself: Dr. Kernel waits 10 s for /health, ROLL 20 s for a submission
 PRIORITIES = {"high": 1, "low": -1}
 
 
+class Evaluation:
+    """A kernel that is judged on a thread. Its text counts in the server until nobody will ask the judge for it again."""
+
+    def __init__(self, server, judge, task, text):
+        self.judge, self.task, self.text, self.server = judge, task, text[:MAX_TEXT], server
+        self.asks, self.is_dropped, self.asked_at = 0, False, time.monotonic()
+        self.result = self.refusal = None
+        self.size = 4096 + sum(sys.getsizeof(value) for value in (self.text, *judge.options.values()))
+        self.lock = threading.Lock()
+        if not server.hold(self.size, MAX_KEPT):
+            raise Fault("too many kernels have no result yet")
+
+    def start(self, threads):
+        with self.lock:
+            self.asks += 1
+        threads.submit(self.ask)
+
+    def ask(self):
+        """Runs on a thread."""
+        try:
+            with self.lock:
+                judge, task, text = self.judge, self.task, self.text
+            if text is not None:
+                self.take(judge, judge.result(task, text))
+        except Refused as error:  # only its words: the error itself would keep the text
+            self.refusal = str(error)
+        except BaseException:  # Stop too: it is asked again, as long as the client polls
+            pass
+        with self.lock:
+            self.asks -= 1
+        self.forget_unneeded()
+
+    def take(self, judge, result):
+        if result["reward"] is not None or not _keeps_asking(judge, result):
+            self.result = result
+
+    def forget_unneeded(self):
+        with self.lock:
+            is_needed = self.asks or not (self.is_dropped or self.result or self.refusal)
+            if is_needed or self.text is None:
+                return
+            self.judge = self.text = None
+        self.server.hold(-self.size)
+
+
 class Evaluations:
-    """The tasks that clients ask about by their id: what they sent, and the answer. Each is judged on a thread."""
+    """The tasks that clients ask about by their id: what they sent, and the answer."""
 
     def __init__(self):
-        self.known, self.lock, self.tasks = collections.OrderedDict(), threading.Lock(), set()
+        self.known, self.lock, self.tasks = collections.OrderedDict(), threading.Lock(), set()  # known: the last asked last
         self.threads = Threads(256)
 
     def require_task(self, judge, task):
         """Refuses an unknown task at once: later the client would make a reward of it. While nobody answers, each task may be
         sent: its client does not come again for long, and makes a reward of what it could not send."""
+        if len(task or "") > MOST_NAME:
+            raise Refused(f"there is no task {task[:MOST_NAME]!r}")
         if task not in self.tasks:
             with contextlib.suppress(Fault):
                 soon(judge, "/v1/tasks/" + urllib.parse.quote(task or "-"))
                 self.tasks.add(task)
 
-    def submit(self, judge, task_id, sample):
-        self.require_task(judge, sample[0])
+    def submit(self, server, judge, task_id, task, text):
+        self.require_task(judge, task)
+        self.drop_old()
+        evaluation = Evaluation(server, judge, task, text)
         with self.lock:
-            self.known[judge.options.get("token"), task_id] = [judge, sample, self.threads.submit(judge.result, *sample)]
-            while len(self.known) > MOST_KNOWN:
-                self.known.popitem(last=False)
+            self.drop(self.known.pop(_key(judge, task_id), None))
+            self.known[_key(judge, task_id)] = evaluation
+            evaluation.start(self.threads)
+
+    def drop_old(self):
+        with self.lock:
+            while self.known:
+                oldest = next(iter(self.known.values()))
+                if len(self.known) < MOST_KNOWN and oldest.asked_at + KEEP_S > time.monotonic():
+                    return
+                self.drop(self.known.popitem(last=False)[1])
+
+    @staticmethod
+    def drop(evaluation):
+        if evaluation:
+            evaluation.is_dropped = True
+            evaluation.forget_unneeded()
 
     def result(self, judge, task_id):
         """The result; None while there is none. A fault is asked again, as long as the client polls."""
         with self.lock:
-            entry = self.known.get((judge.options.get("token"), task_id))
-            if entry is None:
-                raise Answer(404, {"error": f"nobody sent a task_id {task_id[:200]!r}"})
-            judge, sample, answer = entry
-            if not answer.done():
-                return None
-            error = answer.exception()
-            if isinstance(error, Refused):
-                raise error
-            result = None if error else answer.result()
-            if error or (result["reward"] is None and _keeps_asking(judge, result)):
-                entry[2] = self.threads.submit(judge.result, *sample)
-                return None
-            entry[1] = None  # its text is no longer needed
-            return result
+            evaluation = self.known.get(_key(judge, task_id))
+            if evaluation is None:
+                raise Answer(404, {"error": f"nobody sent a task_id {task_id[:MOST_NAME]!r}"})
+            self.known.move_to_end(_key(judge, task_id))
+            evaluation.asked_at = time.monotonic()
+            if evaluation.refusal:
+                raise Refused(evaluation.refusal)
+            if evaluation.result is None and not evaluation.asks:
+                evaluation.start(self.threads)
+            return evaluation.result
+
+
+def _key(judge, task_id):
+    token = judge.options.get("token") or ""
+    return hashlib.sha256(token.encode(errors="replace")).digest(), task_id
 
 
 def soon(judge, target):
@@ -85,8 +154,8 @@ EVALUATIONS = Evaluations()
 def sample_of(judge, body):
     """(judge, task_id, (task, kernel)) of one task."""
     task_id, kernel = text_of(body, "task_id"), text_of({"kernel_code": "", **body}, "kernel_code")
-    if not 0 < len(task_id) <= 200:
-        raise Refused("task_id is no text of 1 to 200 characters")
+    if not 0 < len(task_id) <= MOST_NAME:
+        raise Refused(f"task_id is no text of 1 to {MOST_NAME} characters")
     if "```" not in kernel:
         end = "" if kernel.endswith("\n") else "\n"
         kernel = f"```cuda\n{kernel}{end}```\n"
@@ -117,7 +186,7 @@ def status_of(task_id, result):
 
 def evaluate(judge, request):
     judge, task_id, sample = sample_of(judge, object_of(request))
-    EVALUATIONS.submit(judge, task_id, sample)
+    EVALUATIONS.submit(request.handler.server, judge, task_id, *sample)
     return {"task_id": task_id, "status": "pending"}
 
 

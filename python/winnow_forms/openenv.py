@@ -19,12 +19,14 @@ import urllib.parse
 import uuid
 
 from ._core import Fault, Refused, Threads, final_text, numbers
-from ._http import object_of
+from ._http import Answer, checked_size, object_of
 from ._prompt import prompt_of
 from ._websocket import Closed, WebSocket
 
 HTTP_DEFAULTS = {"wait_s": 50}
 MOST_TURNS = 1000
+MOST_VALUES = 10_000  # of the JSON of a message
+MOST_NAME = 200  # characters of an episode_id
 MOST_WAITING = 8  # messages of a session, of up to 4 MB each
 
 
@@ -38,10 +40,13 @@ class Environment:
         task, turns = data.get("task") or self.judge.task, data.get("max_turns", 1)
         if not isinstance(task, str) or not isinstance(turns, int) or not 0 < turns <= MOST_TURNS:
             raise Refused(f"reset needs a task, such as {{'task': 'axpy', 'max_turns': 3}}; max_turns is 1 to {MOST_TURNS}")
+        episode = data.get("episode_id") or uuid.uuid4().hex
+        if not isinstance(episode, str) or len(episode) > MOST_NAME:
+            raise Refused(f"episode_id is no text of at most {MOST_NAME} characters")
         end = time.monotonic() + self.judge.wait_s
         shown = self.judge.client.call("GET", "/v1/tasks/" + urllib.parse.quote(task), end=end)
         self.task, self.max_turns, self.turns = task, turns, 0
-        self.episode = data.get("episode_id") or uuid.uuid4().hex
+        self.episode = episode
         observation = {"task": task, "prompt": prompt_of(shown), "feedback": "", "verdict": None}
         return {"observation": observation, "reward": None, "done": False}
 
@@ -72,6 +77,7 @@ def error(code, why):
 def answer_to(environment, text):
     """The message that answers a message of the client; None: it closes."""
     try:
+        checked_size(text.encode(), MOST_VALUES)
         message = json.loads(text)
         kind, data = message.get("type", ""), message.get("data") or {}
         if kind == "close":
@@ -83,6 +89,8 @@ def answer_to(environment, text):
         return {"type": "observation", "data": (environment.reset if kind == "reset" else environment.step)(data)}
     except json.JSONDecodeError as why:
         return error("INVALID_JSON", f"Invalid JSON: {why}")
+    except Answer as why:
+        return error("INVALID_JSON", why.body["error"])
     except Fault as why:
         return error("EXECUTION_ERROR", str(why))
     except (Refused, ValueError, TypeError, AttributeError, RecursionError) as why:

@@ -23,7 +23,7 @@ def submit_task(judge, request):
     name = f"{uuid.uuid4().hex}.{time.monotonic() + 0.8 * float(body.get('timeout') or 300):.0f}"
     info = body.get("reward_info")
     truth = info.get("ground_truth") if isinstance(info, dict) else None
-    EVALUATIONS.submit(judge, name, (task_in(info, truth, judge.task), text_of(body, "response")))
+    EVALUATIONS.submit(request.handler.server, judge, name, task_in(info, truth, judge.task), text_of(body, "response"))
     return {"errcode": 0, "errmsg": "", "reward_request_id": name}
 
 

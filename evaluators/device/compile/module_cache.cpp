@@ -11,7 +11,7 @@
 
 namespace winnow::evaluators {
 
-ModuleCache::ModuleCache(std::filesystem::path directory, std::string extension)
+ModuleCache::ModuleCache(std::filesystem::path directory, std::string extension, CacheBounds bounds)
     : directory_(std::move(directory)), extension_(std::move(extension)) {
   std::error_code error;
   std::filesystem::create_directories(directory_, error);
@@ -19,11 +19,13 @@ ModuleCache::ModuleCache(std::filesystem::path directory, std::string extension)
     throw Error("cannot create the module cache " + directory_.string() + ": " + error.message(),
                 "choose a cache directory that can be written");
   }
+  folder_ = std::make_shared<CacheFolder>(directory_, bounds);
 }
 
 CompileResult ModuleCache::compile(const CompileRequest& request, const std::string& key,
                                    const std::function<Built()>& build) const {
   const auto start = std::chrono::steady_clock::now();
+  auto kept = folder_->hold(key + extension_);
   std::optional<CompileAnswer> answer = find(key);
   const bool from_cache = answer.has_value();
   bool stored = from_cache;
@@ -38,6 +40,7 @@ CompileResult ModuleCache::compile(const CompileRequest& request, const std::str
   CompileResult result = compile_result(*answer, request);
   if (stored && result.verdict == tasks::Verdict::Correct) {
     result.module = entry_path(key);
+    result.kept = std::move(kept);
   }
   result.build.from_cache = from_cache;
   result.build.digest = key;
@@ -58,6 +61,8 @@ std::optional<CompileAnswer> ModuleCache::find(const std::string& key) const {
   try {
     const std::string bytes = read_file(path, kMostModuleBytes + kMostAnswerBytes);
     const auto entry = decode_cache_entry(bytes);
+    std::error_code ignored; // the file only seems to be older
+    std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now(), ignored);
     return entry ? std::optional(compile_answer_of(nlohmann::json::parse(entry->answer)))
                  : std::nullopt;
   } catch (const std::exception&) {
@@ -68,7 +73,9 @@ std::optional<CompileAnswer> ModuleCache::find(const std::string& key) const {
 
 void ModuleCache::store(const std::string& key, const CompiledModule& compiled) const {
   const std::string answer = json_line(compile_answer_json(compiled.answer));
-  write_file_atomic(entry_path(key), encode(CacheEntry{compiled.module, answer}));
+  const std::string entry = encode(CacheEntry{compiled.module, answer});
+  write_file_atomic(entry_path(key), entry);
+  folder_->added(entry.size());
 }
 
 ModuleCache::Built cancelled_compile() {

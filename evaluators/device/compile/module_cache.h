@@ -1,9 +1,11 @@
 #pragma once
 
+#include "evaluators/device/compile/cache_folder.h"
 #include "evaluators/device/compile/compile_answer.h"
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -11,11 +13,11 @@ namespace winnow::evaluators {
 
 /// Compiled modules by content hash. One directory has the file KEY.EXTENSION for each compile; see
 /// CacheEntry. Several processes may use it at once: each file appears complete. A damaged entry
-/// counts as missing.
+/// counts as missing. CacheBounds says how large the directory gets, beside what is in use.
 class ModuleCache {
 public:
   /// Creates the directory. `extension`: for example ".so". Throws Error.
-  ModuleCache(std::filesystem::path directory, std::string extension);
+  ModuleCache(std::filesystem::path directory, std::string extension, CacheBounds bounds = {});
 
   /// What a compile worker sent. `lasting`: compiling again would give the same answer.
   struct Built {
@@ -34,6 +36,7 @@ private:
 
   std::filesystem::path directory_;
   std::string extension_;
+  std::shared_ptr<CacheFolder> folder_;
 };
 
 /// For a worker whose compile was cancelled.
