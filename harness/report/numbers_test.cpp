@@ -353,7 +353,8 @@ TEST_F(Numbers, TheSpeedupInTheFinalIsThatOfTheBoard) {
   const json standing = json_of({"show", std::to_string(best_), "--json"}).at("final");
   expect_number(standing.at("speedup"), kFinal, "show --json");
   expect_shown(text_of({"leaderboard"}), "\\n +1 +80 % +([0-9.]+)x", kFinal);
-  expect_shown(text_of({"leaderboard", "--format", "md"}), "\\n\\| +1 \\| 80 % \\| +([0-9.]+)x", kFinal);
+  expect_shown(text_of({"leaderboard", "--format", "md"}), "\\n\\| +1 \\| 80 % \\| +([0-9.]+)x",
+               kFinal);
   const json row = json_of({"leaderboard", "--json"}).at("rows").at(0);
   expect_number(row.at("speedup"), kFinal, "leaderboard --json");
   expect_number(row.at("held_out_speedup"), kHeldOut, "leaderboard --json");

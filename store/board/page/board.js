@@ -64,7 +64,12 @@ pages.board = {
     return [
       {name: 'rank', num: true, value: p => p.rank, cell: rank},
       {name: 'kernel', value: p => p.candidate_id, cell: p => toCandidate(p.candidate_id)}, {name: 'by', value: author},
-      {name: 'vs best', num: true, value: p => p.versus_best, cell: p => known(p.versus_best) ? speed(p.versus_best) : none},
+      {
+        name: 'vs best',
+        num: true,
+        value: p => p.versus_best,
+        cell: p => known(p.versus_best) ? speed(p.versus_best) : none
+      },
       {name: 'of light', num: true, value: light, cell: p => percent(light(p))},
       {name: 'speedup', num: true, value: p => p.speedup, cell: p => speedOf(p)},
       {name: '95 % interval', num: true, value: p => p.speedup_low, cell: bounds},
@@ -73,7 +78,8 @@ pages.board = {
         num: true,
         value: p => p.held_out_speedup,
         cell: p => known(p.held_out_speedup) ? speed(p.held_out_speedup) : none
-      }, {
+      },
+      {
         name: 'race with leader',
         wide: true,
         value: p => raceOf(c(p), byId.get(leader.candidate_id))?.ratio,
