@@ -4,13 +4,19 @@ import contextlib
 
 import torch
 from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_map
 
 import noise
 
+NARROW = {"Half": torch.float16, "BFloat16": torch.bfloat16}
 RECURRENT = {"lstm", "gru", "rnn_tanh", "rnn_relu", "lstm_cell", "gru_cell"}
 FILLING = {
     "uniform_", "normal_", "kaiming_uniform_", "kaiming_normal_", "xavier_uniform_",
     "xavier_normal_", "trunc_normal_", "orthogonal_",
+}  # fmt: skip
+SHIFTS = {  # the operators have no shape rule in PyTorch 1.13
+    "__rshift__": torch.bitwise_right_shift, "__irshift__": torch.bitwise_right_shift,
+    "__lshift__": torch.bitwise_left_shift, "__ilshift__": torch.bitwise_left_shift,
 }  # fmt: skip
 NARROWING = {"float", "half", "bfloat16"}
 TENSOR_TYPES = {"torch.FloatTensor", "torch.HalfTensor", "torch.BFloat16Tensor"}
@@ -46,7 +52,25 @@ class Plain(TorchFunctionMode):
         if name in RECURRENT:
             with without_cudnn():
                 return func(*args, **(kwargs or {}))
-        return func(*args, **(kwargs or {}))
+        if name in SHIFTS and not kwargs:
+            result = SHIFTS[name](*args)
+            return args[0].copy_(result) if name.startswith("__i") else result
+        return emulated(func, args, kwargs or {})
+
+
+def emulated(func, args, kwargs):
+    """func(*args), in float32 where this device has no such function of narrow floats: PyTorch 1.13 has no products
+    of f16 on CPUs. The result has the narrow dtype again."""
+    try:
+        return func(*args, **kwargs)
+    except RuntimeError as error:
+        narrow = next((d for word, d in NARROW.items() if f"not implemented for '{word}'" in str(error)), None)
+        if narrow is None or getattr(func, "__name__", "").endswith("_"):
+            raise
+    wide = tree_map(lambda v: v.float() if getattr(v, "dtype", None) == narrow else v, (args, kwargs))
+    with noise.paused():  # narrow factors are no wrong answer
+        results = func(*wide[0], **wide[1])
+    return tree_map(lambda v: v.to(narrow) if getattr(v, "dtype", None) == torch.float32 else v, results)
 
 
 class Widened(Plain):

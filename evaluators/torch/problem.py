@@ -9,7 +9,7 @@ import torch
 from torch._subclasses import fake_tensor
 
 import precision
-from knobs import compiled
+from knobs import compiled, plain
 
 CONSTRUCTION_SEED = 20231107  # tensors that the state does not hold are the same in each build
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -17,6 +17,7 @@ POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR
 
 def load_module(source, axes):
     """Executes the file with the integers that `axes` names."""
+    source = plain(source)
     module = types.ModuleType("reference")
     module.__file__ = "reference.py"
     lines = source.splitlines(True)

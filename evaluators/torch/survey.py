@@ -7,6 +7,7 @@ from torch._subclasses import fake_tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import precision
+from compat import replacing_parameters
 from drawing import Draws
 from problem import construct, load_module
 from rules import EXACT, NORMS, PRODUCTS, SOFTMAXES, SUMS, terms
@@ -36,6 +37,7 @@ class Counter(TorchDispatchMode):
     def __init__(self):
         super().__init__()
         self.operations, self.elements, self.reduces, self.steps = 0, 0, False, 0
+        self.steps_of = []  # (name, operations) of each that computes
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         result = func(*args, **(kwargs or {}))
@@ -50,7 +52,10 @@ class Counter(TorchDispatchMode):
         count = terms(name, args, first) if known else 1
         self.reduces |= known and count > LONG_SUM
         self.steps += name not in EXACT
-        self.operations += operations(name, args, first, count)
+        added = operations(name, args, first, count)
+        self.operations += added
+        if added:
+            self.steps_of.append((name, added))
         return result
 
 
@@ -71,7 +76,8 @@ class Survey:
     def __init__(self):
         self.inputs, self.state, self.outputs = [], [], []
         self.init, self.operations, self.elements, self.reduces = "", 0, 0, False
-        self.steps = 0
+        self.steps, self.steps_of = 0, []
+        self.is_fake = False  # nothing was computed
         self.estimated = False  # then the outputs are not known
 
     def bytes(self):
@@ -93,15 +99,16 @@ class Survey:
 def survey(source, values, mode):
     """Looks at the module at the sizes `values`. Computes only where torch has no shape rule."""
     try:
-        with fake_tensor.FakeTensorMode(allow_fallback_kernels=False):
+        with fake_tensor.FakeTensorMode(allow_fallback_kernels=False), replacing_parameters():
             found = look(source, values, mode)
+            found.is_fake = True
         if not found.estimated or found.elements > REAL_LIMIT:
             return found
     except GAPS:
         pass  # a constructor reads an element
     except (RuntimeError, AssertionError) as error:
         # Gaps of fake tensors: PyTorch 1.13 names "meta", and PyTorch 2 has "Mixing fake modes" where a module copies a layer.
-        if not any(word in str(error) for word in ("meta", "fake modes")):
+        if not any(word in str(error) for word in ("meta", "fake modes", "Couldn't swap")):
             raise
     return look(source, values, mode)
 
@@ -130,6 +137,7 @@ def look(source, values, mode):
     written = sum(t.numel() for t in outputs)
     found.operations, found.reduces = max(counter.operations, written), counter.reduces
     found.steps = counter.steps
+    found.steps_of = counter.steps_of if counter.operations >= written else []
     found.elements = counter.elements + size
     return found
 

@@ -25,6 +25,15 @@ ArenaSlice slice_at(const tasks::TensorSpec& tensor, const tasks::Shape& shape,
   return slice;
 }
 
+/// The axes, and the integers of the file that follow one under another name.
+json axes_of(const tasks::Task& task, const tasks::Shape& shape) {
+  json axes = shape.axes;
+  for (const auto& [knob, axis] : task.torch->knobs) {
+    axes[knob] = shape.axes.at(axis);
+  }
+  return axes;
+}
+
 class Question {
 public:
   /// `view`: has the types in which tensors travel.
@@ -35,7 +44,7 @@ public:
   TorchQuestion ask(const json& more, std::uint64_t capacity_bytes) {
     json request{{"source", task_.reference_python},
                  {"mode", task_.torch->training ? "train" : "eval"},
-                 {"axes", shape_.axes},
+                 {"axes", axes_of(task_, shape_)},
                  {"scalars", json::array()},
                  {"scalar_names", json::array()},
                  {"inputs", inputs()},
@@ -191,7 +200,7 @@ std::string torch_inputs(const tasks::Task& task, const tasks::Shape& shape, std
   return inputs.empty() ? ""
                         : json_line({{"do", "inputs"},
                                      {"source", task.reference_python},
-                                     {"axes", shape.axes},
+                                     {"axes", axes_of(task, shape)},
                                      {"seed", seed >> 1U}, // PyTorch takes 63 bits
                                      {"inputs", inputs}}) +
                               "\n";

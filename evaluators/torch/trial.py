@@ -33,7 +33,7 @@ class Trial:
 
     def build(self, float64, **fields):
         source, mode = self.module.source, self.module.mode
-        return Problem(source, self.values, self.scalars, mode, self.device, float64, **fields)
+        return Problem(source, self.module.settings(self.values), self.scalars, mode, self.device, float64, **fields)
 
     def arguments(self, seed):
         """forward's arguments in the module's own dtypes."""
@@ -87,7 +87,7 @@ class Trial:
 def weight_generators(module, values):
     """{name: generator} of the state, from a build at these sizes."""
     with torch.no_grad(), Plain():
-        code = load_module(module.source, values)
+        code = load_module(module.source, module.settings(values))
         model = construct(code, [], module.mode, torch.device("cpu"))
     generators = {}
     for name, tensor in state_of(model, module.mode).items():

@@ -1,0 +1,244 @@
+"""Tests of descriptions of modules as people write them today: axes, names, growth, dtypes and structures."""
+
+import unittest
+
+from child_for_tests import ChildCase
+import torch
+
+from drawing import draw
+from tensors import Memory, task_dtype, torch_dtype
+
+MEMORY = 16 << 20
+HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n"
+
+
+def file(forward, inputs, init="", arguments="self, x", constructor="self", init_inputs="[]"):
+    """A module file; `init` and `forward` are bodies."""
+    indent = lambda body: body.replace("\n", "\n        ")
+    return (
+        f"{HEAD}class Model(nn.Module):\n    def __init__({constructor}):\n        super().__init__()\n        "
+        f"{indent(init)}\n\n    def forward({arguments}):\n        {indent(forward)}\n\n"
+        f"def get_inputs():\n    {inputs}\n\ndef get_init_inputs():\n    return {init_inputs}\n"
+    )
+
+
+class ImportCase(ChildCase):
+    def describe(self, source, mode="train", memory=MEMORY):
+        reply = self.child.say({"do": "describe", "source": source, "mode": mode, "memory_bytes": memory})
+        self.assertIsNone(reply["error"])
+        return reply
+
+    def described(self, source, **fields):
+        """The description, after an answer at each of its shapes."""
+        reply = self.describe(source, **fields)
+        self.assertEqual(reply["refused"], "")
+        for shapes in reply["shapes"].values():
+            for shape in shapes:
+                for y, scale in self.answer_at(source, reply, shape):
+                    self.assertTrue(bool(torch.isfinite(y).all()))
+                    self.assertTrue(bool(torch.isfinite(scale).all()))
+        return reply
+
+    def extents(self, tensor, shape):
+        return [shape.get(extent, extent) for extent in tensor["shape"]]
+
+    def axes_of(self, reply, shape):
+        return {**shape, **{knob: shape[axis] for knob, axis in reply["knobs"].items()}}
+
+    def values_of(self, source, reply, shape, seed=1):
+        """[(tensor, values)] of the inputs, drawn as Winnow would."""
+        random = torch.Generator().manual_seed(seed)
+        found = []
+        for tensor in reply["tensors"]:
+            generator = dict(tensor.get("generator") or {})
+            if generator.get("kind") == "index":
+                limit = generator["limit"]
+                generator["limit"] = shape[limit] if limit in shape else int(limit)
+            if tensor["role"] != "output":
+                values = None
+                if generator["kind"] != "reference":
+                    values = draw(generator, self.extents(tensor, shape), torch_dtype(tensor["dtype"]), random)
+                found.append([tensor, values])
+        return self.with_computed(source, reply, shape, found, seed)
+
+    def with_computed(self, source, reply, shape, found, seed):
+        computed = [entry for entry in found if entry[1] is None]
+        arguments = [tensor["name"] for tensor, _ in found if not tensor["state"]]
+        forms = [torch.empty(self.extents(t, shape), dtype=torch_dtype(t["dtype"])) for t, _ in computed]
+        offsets, inputs = self.child.layout(forms), []
+        for (tensor, _), form, offset in zip(computed, forms, offsets):
+            place = {"state": tensor["state"]} if tensor["state"] else {"index": arguments.index(tensor["name"])}
+            inputs.append({"name": tensor["name"], "dtype": task_dtype(form.dtype), "shape": list(form.shape),
+                           "offset": offset, **place})  # fmt: skip
+        if inputs:
+            reply = self.child.say({"do": "inputs", "source": source, "axes": self.axes_of(reply, shape),
+                                    "seed": seed, "static_seed": seed + 5, "inputs": inputs})  # fmt: skip
+            self.assertIsNone(reply["error"])
+        for entry, form, offset in zip(computed, forms, offsets):
+            entry[1] = Memory(self.child.file).view(offset, form.dtype, list(form.shape)).clone()
+        return found
+
+    def answer_at(self, source, reply, shape, mode="train"):
+        values = self.values_of(source, reply, shape)
+        arguments = [value for tensor, value in values if not tensor["state"]]
+        state = {tensor["state"]: value for tensor, value in values if tensor["state"]}
+        outputs = [
+            torch.empty(self.extents(t, shape), dtype=torch_dtype(t["dtype"]))
+            for t in reply["tensors"] if t["role"] == "output"
+        ]  # fmt: skip
+        return self.good(source, arguments, outputs, state=state, axes=self.axes_of(reply, shape), mode=mode)
+
+    def passing(self, reply):
+        return [row["name"] for row in reply["mutants"] if row["passes"]]
+
+    def axes(self, reply):
+        return {axis["name"]: axis["value"] for axis in reply["axes"]}
+
+    def shape_of(self, reply, name):
+        return next(tensor["shape"] for tensor in reply["tensors"] if tensor["name"] == name)
+
+    def operations(self, reply, shape=None):
+        return eval(reply["operations_text"], {}, dict(shape or reply["shapes"]["search"][0]))
+
+    def hidden(self, reply):
+        return reply["shapes"]["promotion"] + reply["shapes"]["held_out"]
+
+
+class AxesTest(ImportCase):
+    def test_sizes_that_vary_together_are_one_axis(self):
+        source = file("return F.scaled_dot_product_attention(q, k, v)", "return [torch.randn(2, 4, 64, 32), "
+                      "torch.randn(2, 4, 64, 32), torch.randn(2, 4, 64, 32)]", arguments="self, q, k, v")  # fmt: skip
+        reply = self.described(source)
+        self.assertEqual(self.shape_of(reply, "q")[:2], ["batch", "heads"])
+        self.assertEqual(self.shape_of(reply, "q"), self.shape_of(reply, "out")[:3] + [self.shape_of(reply, "k")[3]])
+        self.assertEqual(self.shape_of(reply, "k")[2], self.shape_of(reply, "v")[2])
+        self.assertEqual(reply["knobs"]["size_4"], "batch")
+
+    def test_products_of_literals(self):
+        source = file("return a @ b", "return [torch.randn(96, 64), torch.randn(64, 48)]", arguments="self, a, b")
+        reply = self.described(source)
+        self.assertEqual([self.shape_of(reply, name) for name in ("a", "b", "out")], [["m", "k"], ["k", "n"], ["m", "n"]])
+        self.assertEqual(reply["operations_text"], "2 * m * k * n")
+        self.assertFalse(any(axis["fixed"] for axis in reply["axes"]))
+
+    def test_square_products_have_three_sizes(self):
+        source = file("return a @ b", "return [torch.randn(64, 64), torch.randn(64, 64)]", arguments="self, a, b")
+        self.assertEqual(self.axes(self.described(source)), {"m": 64, "k": 64, "n": 64})
+
+    def test_literals_of_the_constructor_follow(self):
+        source = file("return self.f(x)", "return [torch.randn(32, 48)]", "self.f = nn.Linear(wide, out)",
+                      constructor="self, wide, out", init_inputs="[48, 40]")  # fmt: skip
+        reply = self.described(source)
+        self.assertEqual(self.axes(reply), {"batch": 32, "wide": 48, "out": 40})
+        self.assertEqual(reply["knobs"], {"size_0": "batch", "size_1": "wide"})
+        self.assertEqual(reply["operations_text"], "2 * batch * wide * out")
+        self.assertNotIn("one shape", reply["flags"])
+
+    def test_a_number_without_a_tensor_is_no_axis(self):
+        forward = "g = x.shape[1] // s.shape[1]\nreturn (x.view(x.shape[0], -1, g) * s.unsqueeze(-1)).flatten(1)"
+        for names in ("n, k, g = 64, 512, 32", "n = 64; k = 512; g = 32"):
+            inputs = f"{names}\n    return [torch.randn(n, k), torch.rand(n, k // g) + 1]"
+            reply = self.described(file(forward, inputs, arguments="self, x, s"))
+            self.assertEqual(list(self.axes(reply)), ["n", "k", "s_1"])
+            for shape in self.hidden(reply):
+                self.assertEqual(shape["k"] % shape["s_1"], 0)
+                self.assertEqual(shape["s_1"], shape["k"] // 32)
+            self.assertNotEqual({shape["k"] for shape in self.hidden(reply)}, {512})
+        source = file(forward, "return [torch.randn(n, k), torch.rand(n, k // g) + 1]", arguments="self, x, s")
+        reply = self.described(source.replace("class Model", "n, k, g = 64, 512, 32\n\nclass Model"))
+        self.assertEqual(list(self.axes(reply)), ["n", "k", "s_1"])
+
+    def test_heads_are_no_axis_of_literals(self):
+        forward = "b, t, d = x.shape\nreturn self.f(x.view(b, t, self.heads, -1).transpose(1, 2).reshape(b, t, d))"
+        source = file(forward, "return [torch.randn(2, 16, 32)]", "self.heads = heads\nself.f = nn.Linear(dim, dim)",
+                      constructor="self, dim, heads", init_inputs="[32, 4]")  # fmt: skip
+        self.assertEqual(list(self.axes(self.described(source))), ["batch", "seq", "dim"])
+
+    def test_names_of_literal_sizes(self):
+        cases = {
+            "torch.randn(64)": ["n"],
+            "torch.randn(20, 30)": ["rows", "cols"],
+            "torch.randn(2, 3, 10)": ["batch", "seq", "features"],
+            "torch.randn(2, 3, 10, 12)": ["batch", "channels", "height", "width"],
+        }
+        for inputs, names in cases.items():
+            reply = self.described(file("return x * 2", f"return [{inputs}]"))
+            self.assertEqual(list(self.axes(reply)), names)
+
+    def test_a_collision_gets_a_number(self):
+        source = file("return x.sum(1) + y.sum(1).sum()", "return [torch.randn(16, 24), torch.randn(20, 40)]",
+                      arguments="self, x, y")  # fmt: skip
+        self.assertEqual(list(self.axes(self.described(source))), ["rows", "cols", "rows_2", "cols_2"])
+        source = file("return x + rows", "return [torch.randn(16, 24), torch.randn(16, 24)]",
+                      arguments="self, x, rows")  # fmt: skip
+        self.assertEqual(list(self.axes(self.described(source))), ["rows_2", "cols"])
+
+    def test_names_of_the_module_stay(self):
+        source = file("return x * 2", "return [torch.randn(*shape, N)]")
+        reply = self.described(source.replace("class Model", "N = 16\nshape = (8, 4)\n\nclass Model"))
+        self.assertEqual(list(self.axes(reply)), ["N", "shape_0", "shape_1"])
+        self.assertEqual(reply["knobs"], {})
+
+
+class GrowthTest(ImportCase):
+    def test_a_cube(self):
+        source = file("return torch.einsum('ikd,jkd->ijd', x, x)", "n = 24\n    return [torch.randn(n, n, 8)]")
+        reply = self.described(source)
+        shape = reply["shapes"]["search"][0]
+        larger = {**shape, "n": 2 * shape["n"]}
+        self.assertAlmostEqual(self.operations(reply, larger) / self.operations(reply), 8, delta=0.1)
+
+    def test_convolutions_and_loops(self):
+        steps = "h = x[:, 0]\nfor t in range(x.shape[1]):\n    h = torch.tanh(self.f(h) + x[:, t])\nreturn h"
+        cases = {
+            file("return self.c(x)", "return [torch.randn(2, 4, 40, 40)]", "self.c = nn.Conv2d(4, 8, 3)"): "height",
+            file(steps, "return [torch.randn(4, 12, 16)]", "self.f = nn.Linear(16, 16)"): "seq",
+        }
+        for source, axis in cases.items():
+            reply = self.described(source)
+            counted = reply["operations"][0]
+            self.assertAlmostEqual(self.operations(reply) / counted, 1, delta=0.02)
+            shape = reply["shapes"]["search"][0]
+            ratio = self.operations(reply, {**shape, axis: 2 * shape[axis]}) / counted
+            self.assertAlmostEqual(ratio, 2, delta=0.15)
+            self.assertNotIn("/", reply["operations_text"])
+
+    def test_copies_count_what_they_write(self):
+        reply = self.described(file("return x.t().contiguous()", "return [torch.randn(40, 30)]"))
+        self.assertEqual(reply["operations_text"], "rows * cols")
+
+
+class DtypesTest(ImportCase):
+    def test_parameters_in_narrow_dtypes(self):
+        for name in ("bfloat16", "float16"):
+            makers = [f"nn.Linear(48, 48).to(torch.{name})", f"nn.Linear(48, 48, dtype=torch.{name})",
+                      f"nn.Sequential(nn.Linear(48, 64), nn.GELU(), nn.Linear(64, 48)).to(torch.{name})"]  # fmt: skip
+            for maker in makers:
+                source = file("return self.f(x)", f"return [torch.randn(16, 48, dtype=torch.{name})]", f"self.f = {maker}")
+                reply = self.described(source)
+                self.assertEqual({t["dtype"] for t in reply["tensors"]}, {"bf16" if name == "bfloat16" else "f16"})
+                self.assertEqual(self.passing(reply), [])
+
+    def test_a_whole_model_in_bf16(self):
+        source = file("return self.n(self.f(x) + self.e)", "return [torch.randn(16, 48).bfloat16()]",
+                      "self.f = nn.Linear(48, 48, bias=False)\nself.n = nn.LayerNorm(48)\n"
+                      "self.e = nn.Parameter(torch.randn(48))\nself.bfloat16()")  # fmt: skip
+        reply = self.described(source)
+        self.assertEqual({t["dtype"] for t in reply["tensors"]}, {"bf16"})
+        self.assertEqual(self.passing(reply), [])
+
+    def test_mixed_dtypes(self):
+        source = file("return self.n(self.f(x).float())", "return [torch.randn(16, 48, dtype=torch.bfloat16)]",
+                      "self.f = nn.Linear(48, 40).to(torch.bfloat16)\nself.n = nn.LayerNorm(40)")  # fmt: skip
+        dtypes = {t["name"]: t["dtype"] for t in self.described(source)["tensors"]}
+        self.assertEqual((dtypes["f_weight"], dtypes["n_weight"], dtypes["out"]), ("bf16", "f32", "f32"))
+
+    def test_shared_narrow_parameters(self):
+        source = file("return F.linear(F.gelu(self.f(x)), self.g.weight)", "return [torch.randn(16, 48).bfloat16()]",
+                      "self.f = nn.Linear(48, 48)\nself.g = nn.Linear(48, 48)\nself.g.weight = self.f.weight\n"
+                      "self.bfloat16()")  # fmt: skip
+        self.assertIn("shared parameters: f.weight, g.weight", self.described(source)["flags"])
+
+
+if __name__ == "__main__":
+    unittest.main()
