@@ -17,6 +17,7 @@ from shapes import ShapeSets
 from sizes import Limits, Module, TooLarge
 from survey import Refused
 from tensors import as_list, task_dtype
+from structured import drawn_names
 from ties import tie
 from trial import SEEDS, Trial, finite, shared_parameters, weight_generators
 
@@ -53,6 +54,10 @@ class Description:
         operations = request.get("operations") or SEARCH_OPERATIONS[self.kind]
         memory = request["memory_bytes"]
         self.sets = self.choose_shapes(Limits(operations, memory, memory))
+        drawn = drawn_names(self.module, self.sets.base)
+        if drawn:
+            self.module.keep_drawn(drawn)
+            self.sets = self.choose_shapes(Limits(operations, memory, memory))
         self.search = self.module.survey(self.sets.search)
         self.reduces = self.search.reduces
         self.generators = self.choose_generators()

@@ -240,5 +240,213 @@ class DtypesTest(ImportCase):
         self.assertIn("shared parameters: f.weight, g.weight", self.described(source)["flags"])
 
 
+PACKED = """w = torch.randn(out, wide) * 0.05
+groups = w.view(out, wide // 32, 32)
+low, high = groups.amin(-1), groups.amax(-1)
+scales = ((high - low) / 15).clamp(min=1e-6)
+zeros = (-low / scales).round().clamp(0, 15)
+q = ((groups / scales.unsqueeze(-1)).round() + zeros.unsqueeze(-1)).clamp(0, 15).to(torch.int32).view(out, -1, 8)
+packed = torch.zeros(out, wide // 8, dtype=torch.int32)
+for i in range(8):
+    packed |= q[:, :, i] << (4 * i)
+self.register_buffer("packed", packed)
+self.register_buffer("scales", scales.to(DTYPE))
+self.register_buffer("zeros", zeros.to(torch.uint8))
+self.bias = nn.Parameter(torch.randn(out, dtype=DTYPE))"""
+
+UNPACKED = """n, k = self.packed.shape[0], self.packed.shape[1] * 8
+q = torch.stack([(self.packed >> (4 * i)) & 15 for i in range(8)], -1).view(n, -1, 32)
+w = (q - self.zeros.unsqueeze(-1)).to(DTYPE) * self.scales.unsqueeze(-1)
+return x @ w.view(n, k).t() + self.bias"""
+
+
+def four_bits(dtype, init=PACKED, size="64"):
+    inputs = f"return [torch.randn(16, {size}, dtype={dtype})]"
+    return file(UNPACKED, inputs, init, constructor="self, wide, out", init_inputs=f"[{size}, 40]").replace("DTYPE", dtype)
+
+
+class StructureTest(ImportCase):
+    def tensors(self, reply):
+        return {tensor["name"]: tensor for tensor in reply["tensors"]}
+
+    def test_a_layer_of_four_bits(self):
+        for dtype in ("torch.float32", "torch.float16"):
+            source = four_bits(dtype)
+            reply = self.described(source)
+            tensors = self.tensors(reply)
+            for name, kind in {"packed": "i32", "zeros": "u8", "scales": task_dtype(eval(dtype))}.items():
+                self.assertEqual(tensors[name]["generator"], {"kind": "reference"})
+                self.assertEqual((tensors[name]["state"], tensors[name]["static"]), (name, True))
+                self.assertEqual(tensors[name]["dtype"], kind)
+            self.assertEqual(tensors["bias"]["generator"]["kind"], "reference")
+            names = {row["name"] for row in reply["mutants"]}
+            self.assertTrue({"zeros", "other inputs", "half of the inputs"} <= names)
+            self.assertEqual(self.passing(reply), [])
+
+    def test_state_follows_its_seed(self):
+        source = four_bits("torch.float32")
+        reply = self.describe(source)
+        shape = reply["shapes"]["search"][0]
+        drawn = lambda seed: {t["name"]: v for t, v in self.values_of(source, reply, shape, seed) if t["state"]}
+        one, again, other = drawn(1), drawn(1), drawn(2)
+        for name in ("packed", "scales", "zeros"):
+            self.assertTrue(torch.equal(one[name], again[name]))
+            self.assertFalse(torch.equal(one[name], other[name]))
+        weights = (one["packed"][:, :, None] >> (4 * torch.arange(8, dtype=torch.int32)) & 15).view(40, -1, 32)
+        weights = (weights - one["zeros"][:, :, None].int()) * one["scales"][:, :, None]
+        self.assertLess(abs(float(weights.std()) - 0.05), 0.01)
+
+    def test_a_seed_in_the_constructor_is_not_kept(self):
+        maker = "torch.randn(out, wide, generator=torch.Generator().manual_seed(3)) * 0.05"
+        seeds = ["torch.manual_seed(0)\n" + PACKED, PACKED.replace("torch.randn(out, wide) * 0.05", maker, 1)]
+        for init in seeds:
+            self.assertEqual(self.tensors(self.described(four_bits("torch.float32", init)))["packed"]["static"], True)
+
+    def test_integer_parameters_are_no_noise(self):
+        init = PACKED.replace('self.register_buffer("packed", packed)',
+                              "self.packed = nn.Parameter(packed, requires_grad=False)")  # fmt: skip
+        init = init.replace('self.register_buffer("scales", scales.to(DTYPE))',
+                            "self.scales = nn.Parameter(scales.to(DTYPE), requires_grad=False)")  # fmt: skip
+        reply = self.described(four_bits("torch.float32", init))
+        for name in ("packed", "scales", "zeros"):
+            self.assertEqual(self.tensors(reply)[name]["generator"], {"kind": "reference"})
+        self.assertEqual(self.passing(reply), [])
+
+    def test_a_codebook(self):
+        init = ('self.register_buffer("codes", torch.randint(0, 16, (40, 48)))\n'
+                'self.register_buffer("table", torch.linspace(-1, 1, 16))')  # fmt: skip
+        source = file("return x @ self.table[self.codes].t()", "return [torch.randn(16, 48)]", init)
+        reply = self.described(source)
+        self.assertEqual(list(self.tensors(reply)), ["x", "codes", "out"])
+        self.assertEqual(self.passing(reply), [])
+
+    def test_a_random_mask(self):
+        init = ('self.f = nn.Linear(48, 40)\n'
+                'self.register_buffer("mask", torch.rand(40, 48) < 0.5)')  # fmt: skip
+        source = file("return F.linear(x, self.f.weight * self.mask, self.f.bias)", "return [torch.randn(16, 48)]", init)
+        reply = self.described(source)
+        self.assertEqual(self.tensors(reply)["mask"]["dtype"], "bool")
+        self.assertEqual(self.tensors(reply)["f_weight"]["generator"]["kind"], "normal")
+        self.assertEqual(self.passing(reply), [])
+
+    def test_what_the_constructor_computes_stays(self):
+        init = 'self.register_buffer("mask", torch.ones(12, 12).tril())'
+        reply = self.described(file("return x * self.mask", "return [torch.randn(16, 12, 12)]", init))
+        self.assertEqual([tensor["role"] for tensor in reply["tensors"]], ["input", "output"])
+
+    def test_groups_of_an_input(self):
+        forward = """q = torch.stack((packed & 15, packed >> 4), -1).flatten(1).to(torch.int32)
+g = q.shape[1] // scales.shape[1]
+w = (q.view(q.shape[0], -1, g) - zeros.to(torch.int32).unsqueeze(-1)).to(torch.float16) * scales.unsqueeze(-1)
+return x @ w.flatten(1).t()"""
+        inputs = """n, k, g = 64, 256, 32
+    return [torch.randn(1, k, dtype=torch.float16), torch.randint(0, 256, (n, k // 2), dtype=torch.uint8),
+            torch.rand(n, k // g, dtype=torch.float16) * 0.01 + 0.002,
+            torch.randint(0, 16, (n, k // g), dtype=torch.uint8)]"""
+        reply = self.described(file(forward, inputs, arguments="self, x, packed, scales, zeros"))
+        self.assertNotIn("g", self.axes(reply))
+        self.assertEqual(self.passing(reply), [])
+
+
+class FormsTest(ImportCase):
+    def names(self, reply):
+        return [tensor["name"] for tensor in reply["tensors"]]
+
+    def test_lists_and_dicts_of_tensors(self):
+        cases = [
+            ("self, xs", "sum(xs)", "[[torch.randn(8, 12), torch.randn(8, 12)]]", ["xs_0", "xs_1", "out"]),
+            ("self, x, kv", "x @ kv[0].t() @ kv[1]", "[torch.randn(8, 12), (torch.randn(20, 12), torch.randn(20, 12))]",
+             ["x", "kv_0", "kv_1", "out"]),
+            ("self, x, state", "x * state['h'] + state['c'] * 2",
+             "[torch.randn(8, 12), {'h': torch.randn(8, 12), 'c': torch.randn(8, 12)}]", ["x", "state_h", "state_c", "out"]),
+            ("self, x, caches", "x + caches[0]['k'] * caches[1]['v'] * caches[2]",
+             "[torch.randn(8, 12), [{'k': torch.randn(8, 12)}, {'v': torch.randn(8, 12)}, 3]]",
+             ["x", "caches_0_k", "caches_1_v", "out"]),
+            ("self, x, pairs", "sum(a @ b for a, b in pairs) + x",
+             "[torch.randn(8, 12), [(torch.randn(8, 6), torch.randn(6, 12)), [torch.randn(8, 4), torch.randn(4, 12)]]]",
+             ["x", "pairs_0_0", "pairs_0_1", "pairs_1_0", "pairs_1_1", "out"]),
+        ]  # fmt: skip
+        for arguments, result, inputs, names in cases:
+            reply = self.described(file(f"return {result}", f"return {inputs}", arguments=arguments))
+            self.assertEqual(self.names(reply), names)
+            self.assertEqual(self.passing(reply), [])
+
+    def test_arguments_by_name(self):
+        for inputs in ("{'x': torch.randn(8, 12), 'scale': torch.randn(12)}", "[torch.randn(8, 12), {'scale': torch.randn(12)}]",
+                       "[torch.randn(8, 12), {'scale': torch.randn(12), 'factor': 2.0}]"):  # fmt: skip
+            for arguments in ("self, x, scale, factor=3", "self, x, *, scale, factor=3"):
+                reply = self.described(file("return x * scale * factor", f"return {inputs}", arguments=arguments))
+                self.assertEqual(self.names(reply), ["x", "scale", "out"])
+        reply = self.described(file("return x * more['scale']", "return [torch.randn(8, 12), {'scale': torch.randn(12)}]",
+                                    arguments="self, x, **more"))  # fmt: skip
+        self.assertEqual(self.names(reply), ["x", "scale", "out"])
+
+    def test_a_computed_leaf(self):
+        reply = self.described(file("return x @ kv['k'].t()", "return [torch.randn(8, 12), {'k': torch.randn(12, 12).tril()}]",
+                                    arguments="self, x, kv"))  # fmt: skip
+        self.assertIn("computed input: kv_k", reply["flags"])
+
+    def test_nested_outputs(self):
+        cases = {
+            "x * 2, (x + 1, x.sum(1))": ["out_0", "out_1_0", "out_1_1"],
+            "{'y': x * 2, 'mean': x.mean(1)}": ["y", "mean"],
+            "[x * 2]": ["out"],
+            "x * 2, None, {'h': x + 1}": ["out_0", "out_2_h"],
+            "{'x': x * 2}": ["x_"],
+        }
+        for result, names in cases.items():
+            reply = self.described(file(f"return {result}", "return [torch.randn(8, 12)]"))
+            self.assertEqual([t["name"] for t in reply["tensors"] if t["role"] == "output"], names)
+
+    def test_arguments_of_the_constructor(self):
+        for given in ("{'wide': 12, 'bias': False}", "[[12], {'bias': False}]", "[12, {'bias': False}]", "dict(wide=12, bias=False)",
+                      "[(), {'wide': 12, 'bias': False}]"):  # fmt: skip
+            source = file("return self.f(x)", "return [torch.randn(8, 12)]", "self.f = nn.Linear(wide, 10, bias=bias)",
+                          constructor="self, wide, bias=True", init_inputs=given)  # fmt: skip
+            reply = self.described(source)
+            self.assertEqual(self.names(reply), ["x", "f_weight", "out"])
+            self.assertEqual(self.shape_of(reply, "f_weight"), [10, "wide"])
+
+    def test_times_of_nested_arguments(self):
+        source = file("return kv['k'] * x", "return [torch.randn(4, 5), {'k': torch.randn(4, 5)}]", arguments="self, x, kv")
+        x = torch.randn(4, 5)
+        sampling = {"warmup": 1, "min_samples": 3, "max_samples": 3, "budget_ns": 10**9}
+        request = self.child.request(source, [x, x], [x], do="time", how="eager", sampling=sampling)
+        self.assertEqual(len(self.child.say(request)["times_ns"]), 3)
+
+
+class FilesTest(ImportCase):
+    def test_a_mark_at_the_start(self):
+        source = file("return x * 2", "return [torch.randn(8, 12)]")
+        self.assertEqual(list(self.axes(self.described("\ufeff" + source))), ["rows", "cols"])
+
+    def test_complex_tensors_are_refused_with_advice(self):
+        cases = {
+            file("return x.abs()", "return [torch.randn(8, 12, dtype=torch.complex64)]"): "torch.view_as_complex(x)",
+            file("return torch.fft.fft(x)", "return [torch.randn(8, 12)]"): "torch.view_as_real(out)",
+            file("return (x * self.w).abs()", "return [torch.randn(8, 12)]",
+                 "self.w = nn.Parameter(torch.randn(12, dtype=torch.complex64))"): "torch.view_as_real(w)",
+        }  # fmt: skip
+        for source, advice in cases.items():
+            self.assertIn(advice, self.describe(source)["refused"])
+
+    def test_complex_numbers_within_a_module(self):
+        forward = "return torch.view_as_real(torch.view_as_complex(x) * torch.view_as_complex(y))"
+        inputs = "return [torch.randn(8, 12, 2), torch.randn(8, 12, 2)]"
+        self.described(file(forward, inputs, arguments="self, x, y"))
+
+    @unittest.skipIf(torch.cuda.is_available(), "this machine has a GPU")
+    def test_a_gpu_that_the_file_names(self):
+        for maker in ("torch.randn(8, 12).cuda()", "torch.randn(8, 12, device='cuda')", "torch.randn(8, 12).to('cuda:0')",
+                      "torch.randn(8, 12, device=torch.device('cuda'))"):  # fmt: skip
+            self.described(file("return x * 2", f"return [{maker}]"))
+        source = file("return self.f(x)", "return [torch.randn(8, 12).cuda()]", "self.f = nn.Linear(12, 10).cuda()")
+        self.described(source)
+
+    def test_inputs_that_are_huge_or_print(self):
+        source = file("return x * 2", "print('inputs')\n    return [torch.randn(1 << 20, 1 << 14)]")
+        self.assertIn("scaled", self.described(source)["flags"])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -99,7 +99,7 @@ def label_tensors(found, taken):
     for i, (name, _, _) in enumerate(found.state):
         labels["state", i] = identifier(name.replace(".", "_"), taken)
     for i in range(len(found.outputs)):
-        labels["outputs", i] = identifier("out" if len(found.outputs) == 1 else f"out_{i}", taken)
+        labels["outputs", i] = identifier(found.outputs[i][0], taken)
     return labels
 
 

@@ -22,6 +22,9 @@ NARROWING = {"float", "half", "bfloat16"}
 TENSOR_TYPES = {"torch.FloatTensor", "torch.HalfTensor", "torch.BFloat16Tensor"}
 
 
+_own = 0
+
+
 def widened_dtype(value):
     """float64 or complex128 in place of another floating or complex dtype."""
     if isinstance(value, torch.dtype):
@@ -45,6 +48,9 @@ class Plain(TorchFunctionMode):
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         name = getattr(func, "__name__", "")
+        if name == "cuda" and not torch.cuda.is_available():
+            return args[0]
+        args, kwargs = on_this_machine(args, kwargs or {})
         if self.skip_filling and name in FILLING:
             filled = args[0] if args else (kwargs or {}).get("tensor")
             if isinstance(filled, torch.nn.Parameter):
@@ -56,6 +62,20 @@ class Plain(TorchFunctionMode):
             result = SHIFTS[name](*args)
             return args[0].copy_(result) if name.startswith("__i") else result
         return emulated(func, args, kwargs or {})
+
+
+def on_this_machine(args, kwargs):
+    """The CPU in place of a GPU that the file names and the machine lacks."""
+    if torch.cuda.is_available():
+        return args, kwargs
+    args = tuple(torch.device("cpu") if names_gpu(value) else value for value in args)
+    return args, {key: torch.device("cpu") if names_gpu(value) else value for key, value in kwargs.items()}
+
+
+def names_gpu(value):
+    if isinstance(value, torch.device):
+        return value.type == "cuda"
+    return isinstance(value, str) and value.split(":")[0] == "cuda"
 
 
 def emulated(func, args, kwargs):
@@ -78,6 +98,8 @@ class Widened(Plain):
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         name = getattr(func, "__name__", "")
+        if _own:
+            return super().__torch_function__(func, types, args, kwargs)
         if name in NARROWING and len(args) == 1:
             return args[0].double()
         kwargs = {key: widened_dtype(value) for key, value in (kwargs or {}).items()}
@@ -125,6 +147,18 @@ def default_dtype(dtype):
 def double_precision(skip_filling=False):
     with default_dtype(torch.float64), Widened(skip_filling):
         yield
+
+
+@contextlib.contextmanager
+def own_dtypes():
+    """Within double_precision(): the dtypes that the file names."""
+    global _own
+    _own += 1
+    try:
+        with default_dtype(torch.float32):
+            yield
+    finally:
+        _own -= 1
 
 
 def use_exact_products():

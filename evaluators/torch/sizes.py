@@ -65,8 +65,14 @@ class Module:
         self.all = knobs_of(source)
         self.of_module = own_names(parse(source)) & set(self.all)
         self.knobs, self.followers = dict(self.all), {}
+        self.drawn = frozenset()  # state that the constructor draws
         self.seen = {}
         self.structure = None
+
+    def keep_drawn(self, names):
+        """State that stays as the constructor draws it."""
+        self.drawn = frozenset(names)
+        self.seen, self.structure = {}, None
 
     def drop(self, name):
         """The knob keeps the file's value."""
@@ -95,7 +101,7 @@ class Module:
         key = tuple(full.values())
         if key not in self.seen:
             try:
-                self.seen[key] = self.checked(survey(self.source, full, self.mode))
+                self.seen[key] = self.checked(survey(self.source, full, self.mode, self.drawn))
             except (Exception, SystemExit) as error:
                 self.seen[key] = error
         return self.seen[key]
