@@ -180,7 +180,8 @@ std::vector<ArenaSlice> computed_inputs(const tasks::Task& task, const tasks::Sh
 }
 
 std::string torch_inputs(const tasks::Task& task, const tasks::Shape& shape, std::uint64_t seed,
-                         const std::vector<ArenaSlice>& places) {
+                         const std::vector<ArenaSlice>& places,
+                         std::optional<std::uint64_t> static_seed) {
   json inputs = json::array();
   int index = 0; // among the tensors of get_inputs()
   for (const tasks::TensorSpec& tensor : task.tensors) {
@@ -189,11 +190,16 @@ std::string torch_inputs(const tasks::Task& task, const tasks::Shape& shape, std
       const auto place = std::find_if(places.begin(), places.end(), [&](const ArenaSlice& slice) {
         return slice.tensor == tensor.name;
       });
-      inputs.push_back({{"name", tensor.name},
-                        {"dtype", to_string(tensor.dtype)},
-                        {"shape", extents_of(task, tensor, shape)},
-                        {"offset", place->offset},
-                        {"index", index}});
+      json item{{"name", tensor.name},
+                {"dtype", to_string(tensor.dtype)},
+                {"shape", extents_of(task, tensor, shape)},
+                {"offset", place->offset}};
+      if (is_argument) {
+        item["index"] = index;
+      } else {
+        item["state"] = tensor.state;
+      }
+      inputs.push_back(std::move(item));
     }
     index += is_argument ? 1 : 0;
   }
@@ -201,7 +207,9 @@ std::string torch_inputs(const tasks::Task& task, const tasks::Shape& shape, std
                         : json_line({{"do", "inputs"},
                                      {"source", task.reference_python},
                                      {"axes", axes_of(task, shape)},
+                                     {"mode", task.torch->training ? "train" : "eval"},
                                      {"seed", seed >> 1U}, // PyTorch takes 63 bits
+                                     {"static_seed", static_seed.value_or(seed) >> 1U},
                                      {"inputs", inputs}}) +
                               "\n";
 }

@@ -215,11 +215,12 @@ private:
   }
 
   void check_computed(const TomlReader& generator, const TensorSpec& tensor) const {
-    const bool may_be = task_.torch && tensor.role == Role::Input && tensor.state.empty();
-    if (is_computed(tensor) && (!may_be || tensor.is_static)) {
+    const bool is_state = !tensor.state.empty(); // the constructor computes it, once for many runs
+    const bool may_be = task_.torch && tensor.role == Role::Input && tensor.is_static == is_state;
+    if (is_computed(tensor) && !may_be) {
       generator.fail("kind", fmt::format("get_inputs() cannot compute '{}'", tensor.name),
                      "kind = \"reference\" for arguments of a PyTorch module that are neither "
-                     "inout nor static");
+                     "inout nor static, and for its static state");
     }
   }
 
