@@ -95,7 +95,8 @@ def without_gradient(trial):
 def silent_parameters(model):
     sizes = {}
     for name, parameter in model.named_parameters():
-        sizes[name] = 0.0 if parameter.grad is None else float(parameter.grad.abs().max())
+        if parameter.requires_grad:  # others have a structure, and no gradient
+            sizes[name] = 0.0 if parameter.grad is None else float(parameter.grad.abs().max())
         parameter.grad = None
     largest = max(sizes.values(), default=0.0)
     return [f"{name} has no effect" for name, size in sizes.items() if size <= NO_GRADIENT * largest]

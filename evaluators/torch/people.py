@@ -51,7 +51,7 @@ def dimension_names(argument, rank, found):
         return PLAIN_MATRIX
     if rank == 3 and 3 in ranks:
         return SIGNAL
-    if rank == 4 and ATTENDING.match(argument):
+    if rank == 4 and 4 not in ranks and (found.state or ATTENDING.match(argument)):
         return ATTENTION
     return BY_RANK.get(rank) or ["n"] * rank
 

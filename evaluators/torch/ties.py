@@ -13,7 +13,7 @@ def tie(module):
     if isinstance(start, BaseException):
         return  # whoever asks for sizes next says why
     for name in [n for n in module.knobs if n not in module.of_module]:
-        if is_unseen(module, name, start):
+        if is_no_size(module, name, start) or is_unseen(module, name, start):
             module.drop(name)
     for name in [n for n in module.knobs if n not in module.of_module]:
         if name in module.knobs:
@@ -31,6 +31,12 @@ def order(module, name):
 def tensors_of(found):
     """What a kernel sees of the sizes: shapes, dtypes and bounds of indices."""
     return found.tensor_inputs(), found.state, found.outputs
+
+
+def is_no_size(module, name, start):
+    """A 1 or 2 among other sizes, as of a part that get_inputs() puts before the rest."""
+    extents = {extent for entry in start.tensor_inputs() for extent in entry[2]}
+    return name.startswith("size_") and module.all[name] < SMALL - 1 and module.all[name] not in extents
 
 
 def is_unseen(module, name, start):
