@@ -10,9 +10,10 @@ from fractions import Fraction
 
 import torch
 
-NEARLY = 0.02  # of an exponent, where borders count
+NEARLY = 0.1  # of an exponent, where borders count
 EXACT = 1e-9
-TOLERANCE = 0.02  # of the fit at sizes that it has not seen
+FAR = 2  # times the tolerance at the probes: there a border is a smaller part
+TOLERANCE = 0.05  # of the fit at sizes that it has not seen
 MOST_TERMS = 12
 LEAST_SHARE = 1e-5  # of all operations: smaller terms are left out
 
@@ -22,10 +23,11 @@ def expression(module, search, names, others):
     start = module.survey(search)
     if start.estimated:
         return None
-    growth = Growth(module, search, list(names))
+    growth = Growth(module, search, list(names), others)
     points = [values for values in [search, *growth.probes.values(), *others] if counted(module, values)]
     for terms in (growth.exact(), growth.fitted(points)):
-        if terms and all(fits(module, values, terms) for values in points):
+        near = [values for values in points if values not in growth.probes.values()]
+        if terms and fits(module, near, terms) and fits(module, points, terms, FAR * TOLERANCE):
             return text(strongest(terms, search), names)
     return None
 
@@ -41,7 +43,8 @@ def units(found):
 
 
 class Growth:
-    def __init__(self, module, search, knobs):
+    def __init__(self, module, search, knobs, others):
+        same_everywhere = {k: {search[k]} if all(v[k] == search[k] for v in others) else () for k in knobs}
         self.module, self.search = module, search
         self.start = module.survey(search)
         self.probes = {}  # knob: sizes with another value of it
@@ -50,6 +53,13 @@ class Growth:
             if probe and not any(probe == other for other in self.probes.values()):
                 self.probes[knob] = probe
         self.counts, self.probed = self.aligned()
+        for knob in [k for k in self.probes if self.search[k] in same_everywhere[k] and not self.is_product(k)]:
+            del self.probes[knob], self.probed[knob]  # a constant: a stride, the size of a kernel
+
+    def is_product(self, knob):
+        """Whether each step is in proportion to a power of the knob."""
+        found = [self.exponents(step).get(knob, 0) for step in range(len(self.counts))]
+        return all(e > -NEARLY and abs(e - round(e)) < NEARLY for e in found)
 
     def probe(self, knob):
         """Sizes where this knob is larger, or smaller; others may have to follow."""
@@ -134,9 +144,9 @@ def total(terms, values):
     return float(sum(c * value_of(key, values) for key, c in terms.items()))
 
 
-def fits(module, values, terms):
-    counted_there = module.survey(values).operations
-    return abs(total(terms, values) - counted_there) <= TOLERANCE * counted_there
+def fits(module, points, terms, tolerance=TOLERANCE):
+    pairs = [(total(terms, values), module.survey(values).operations) for values in points]
+    return all(abs(foreseen - counted_there) <= tolerance * counted_there for foreseen, counted_there in pairs)
 
 
 def strongest(terms, search):

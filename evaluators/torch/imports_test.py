@@ -197,11 +197,23 @@ class GrowthTest(ImportCase):
         for source, axis in cases.items():
             reply = self.described(source)
             counted = reply["operations"][0]
-            self.assertAlmostEqual(self.operations(reply) / counted, 1, delta=0.02)
+            self.assertAlmostEqual(self.operations(reply) / counted, 1, delta=0.05)
             shape = reply["shapes"]["search"][0]
             ratio = self.operations(reply, {**shape, axis: 2 * shape[axis]}) / counted
             self.assertAlmostEqual(ratio, 2, delta=0.15)
             self.assertNotIn("/", reply["operations_text"])
+
+    def test_constants_of_a_convolution_are_left_out(self):
+        source = file("return F.relu(self.c(x))", "return [torch.rand(batch, c_in, height, width)]",
+                      "self.c = nn.Conv2d(c_in, c_out, kernel_size, stride=stride, padding=padding, groups=groups)",
+                      constructor="self, c_in, c_out, kernel_size, stride, padding, groups",
+                      init_inputs="[c_in, c_out, kernel_size, stride, padding, groups]")  # fmt: skip
+        sizes = dict(batch=4, c_in=8, c_out=16, kernel_size=3, stride=1, padding=0, groups=2, height=40, width=24)
+        lines = "".join(f"{name} = {value}\n" for name, value in sizes.items())
+        reply = self.described(source.replace("class Model", lines + "\n\nclass Model"))
+        self.assertEqual(reply["operations_text"].split(" * ", 1)[1].split(" + ")[0], "batch * c_in * c_out * height * width")
+        self.assertNotIn("kernel_size", reply["operations_text"])
+        self.assertAlmostEqual(self.operations(reply) / reply["operations"][0], 1, delta=0.05)
 
     def test_copies_count_what_they_write(self):
         reply = self.described(file("return x.t().contiguous()", "return [torch.randn(40, 30)]"))
