@@ -8,6 +8,7 @@
 #include "evaluators/torch/torch_question.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -72,16 +73,16 @@ GiveInputs giver_of_inputs(TaskOnDevice& on_device, const std::vector<RunCase>& 
   if (!has_computed_inputs(on_device.task)) {
     return {};
   }
-  std::vector<std::pair<std::string, std::vector<ArenaSlice>>> places;
+  std::vector<std::tuple<std::string, std::uint64_t, std::vector<ArenaSlice>>> places;
   for (const RunCase& run_case : cases) {
-    places.emplace_back(run_case.shape, run_case.computed);
+    places.emplace_back(run_case.shape, run_case.seed, run_case.computed);
   }
   return [&on_device, places](const InputsNeeded& needed) -> std::string {
     if (needed.index >= places.size()) {
       return "the worker asks for inputs of a case that was not requested";
     }
-    const auto& [shape, to] = places[needed.index];
-    return on_device.give_inputs(shape, needed.seed, to);
+    const auto& [shape, static_seed, to] = places[needed.index];
+    return on_device.give_inputs(shape, needed.seed, static_seed, to);
   };
 }
 

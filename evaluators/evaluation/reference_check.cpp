@@ -72,7 +72,8 @@ JudgeRequest judge_request(const TaskOnDevice& on_device, const tasks::Shape& sh
     request.plan = tasks::tensors_only(on_device.reference_task, shape);
     TorchQuestion question =
         torch_question(on_device.task, shape, seeds.launch, on_device.host->exchange.size_bytes());
-    request.inputs_question = torch_inputs(on_device.task, shape, seeds.launch, question.inputs);
+    request.inputs_question =
+        torch_inputs(on_device.task, shape, seeds.launch, question.inputs, seeds.of_static);
     request.inputs = std::move(question.inputs);
     request.answers = std::move(question.answers);
     request.question = std::move(question.line);

@@ -157,6 +157,7 @@ std::string TaskOnDevice::answer_by_torch(const JudgeRequest& request) {
 }
 
 std::string TaskOnDevice::give_inputs(const std::string& shape_id, std::uint64_t seed,
+                                      std::uint64_t static_seed,
                                       const std::vector<ArenaSlice>& to) {
   try {
     const auto shape =
@@ -166,7 +167,7 @@ std::string TaskOnDevice::give_inputs(const std::string& shape_id, std::uint64_t
       throw Error("the task has no shape " + shape_id);
     }
     const std::vector<ArenaSlice> from = computed_inputs(task, *shape);
-    host->torch.ask(torch_inputs(task, *shape, seed, from), judge_timeout(options));
+    host->torch.ask(torch_inputs(task, *shape, seed, from, static_seed), judge_timeout(options));
     const ArenaView exchange(host->exchange.fd()), arena(host->arena.fd());
     for (std::size_t i = 0; i < from.size(); ++i) {
       const auto bytes = exchange.slice(from[i].offset, from[i].bytes);

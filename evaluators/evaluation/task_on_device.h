@@ -66,7 +66,7 @@ struct TaskOnDevice {
   /// Puts inputs of this seed that the module computes into the arena. The result says why they are
   /// not there; empty: they are.
   std::string give_inputs(const std::string& shape_id, std::uint64_t seed,
-                          const std::vector<ArenaSlice>& to);
+                          std::uint64_t static_seed, const std::vector<ArenaSlice>& to);
   /// See plan_at(). Throws Error, with the name of the task's file, when the plan does not hold.
   const SharedPlan& own_plan(const BuiltKernel& kernel, const tasks::Shape& shape) const;
   /// The evaluation of this request goes on without the incumbent.

@@ -12,7 +12,7 @@ import timing
 from drawing import Draws
 from noise import LARGEST_SEED, error_scales
 from problem import Problem, is_definition, load_module
-from survey import own_inputs
+from structured import constructed_state, own_leaves
 from tensors import Memory, as_list, check, torch_dtype, widened
 
 
@@ -54,6 +54,7 @@ class Answers:
     def __init__(self, device):
         self.device = torch.device(device)
         self.key, self.problem = None, None
+        self.state_key, self.state = None, None
 
     def kept(self, request, float64):
         fields = [request[name] for name in ("source", "axes", "scalars", "mode")]
@@ -98,12 +99,35 @@ class Answers:
             built = tables.build(request["inputs"], request["axes"], request["seed"])
             values = [built[s["name"]].to(torch_dtype(s["dtype"])) for s in request["inputs"]]
         else:
-            values = drawn_inputs(module, request)
+            values = self.computed(module, request)
         memory = Memory()
         for spec, value in zip(request["inputs"], values):
             check(spec, value, False)
             memory.store(value, spec["offset"])
         return {}
+
+    def computed(self, module, request):
+        """What get_inputs() and the constructor give for the inputs of the request, in its order."""
+        arguments, state = None, None
+        values = []
+        for spec in request["inputs"]:
+            if spec.get("state"):
+                state = state or self.drawn_state(module, request)
+                values.append(state[spec["state"]])
+            else:
+                arguments = arguments or drawn_inputs(module, request)
+                values.append(arguments[spec["index"]])
+        return values
+
+    def drawn_state(self, module, request):
+        """The same for many launches, so it is kept."""
+        fields = [request[name] for name in ("source", "axes", "static_seed")]
+        mode = request.get("mode") or "train"
+        key = json.dumps([fields, mode], sort_keys=True)
+        if key != self.state_key:
+            self.state = constructed_state(module, mode, request["static_seed"])
+            self.state_key = key
+        return self.state
 
     def mutant(self, request):
         """Writes the outputs of a wrong module, or those of the module in its own dtypes."""
@@ -129,23 +153,22 @@ class Answers:
         if request["how"] == "compile":
             importlib.import_module("torch._dynamo").reset()  # compile each shape separately
             model = torch.compile(model)
-        arguments = problem.with_plain_values(case.arguments)
+        arguments, named = problem.rebuilt(problem.with_plain_values(case.arguments))
+        run = lambda: model(*arguments, **named)
         with torch.no_grad():
-            results = case.outputs(model(*arguments))
+            results = case.outputs(run())
             check_all(request["outputs"], results, False)
             del results
-            run = lambda: model(*arguments)
             times = timing.samples(run, case.restore, self.device, request["sampling"])
         return {"times_ns": times}
 
 
 def drawn_inputs(module, request):
-    """What get_inputs() computes, for each input of the request."""
+    """The tensors that get_inputs() computes."""
     torch.manual_seed(request["seed"] % LARGEST_SEED)
-    with torch.no_grad():
-        values = own_inputs(module, Draws(signed=request.get("signed", True)))
-    tensors = [value for value in values if isinstance(value, torch.Tensor)]
-    return [tensors[spec["index"]] for spec in request["inputs"]]
+    with torch.no_grad(), precision.Plain():
+        values = own_leaves(module, Draws(signed=request.get("signed", True)), module.Model.forward, 1)
+    return [value for value in values if isinstance(value, torch.Tensor)]
 
 
 def check_all(expected, results, float64):

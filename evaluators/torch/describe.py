@@ -6,8 +6,10 @@ import re
 import torch
 
 import flags
+import growth
 import precision
 from drawing import ranged, signed, widest
+from knobs import plain
 from mutants import MULTIPLE, NORM_MULTIPLE, Study, any_chaotic, sound
 from naming import name_everything
 from scalars import init_numbers, ranges
@@ -15,6 +17,8 @@ from shapes import ShapeSets
 from sizes import Limits, Module, TooLarge
 from survey import Refused
 from tensors import as_list, task_dtype
+from structured import drawn_names
+from ties import tie
 from trial import SEEDS, Trial, finite, shared_parameters, weight_generators
 
 SEARCH_OPERATIONS = {"cpu": 2e9, "cuda": 5e12}
@@ -46,9 +50,14 @@ class Description:
         self.device, self.kind = device, torch.device(device).type
         self.flags = []
         self.module = Module(request["source"], request.get("mode") or "train")
+        tie(self.module)
         operations = request.get("operations") or SEARCH_OPERATIONS[self.kind]
         memory = request["memory_bytes"]
         self.sets = self.choose_shapes(Limits(operations, memory, memory))
+        drawn = drawn_names(self.module, self.sets.base)
+        if drawn:
+            self.module.keep_drawn(drawn)
+            self.sets = self.choose_shapes(Limits(operations, memory, memory))
         self.search = self.module.survey(self.sets.search)
         self.reduces = self.search.reduces
         self.generators = self.choose_generators()
@@ -156,13 +165,22 @@ class Description:
             multiple=MULTIPLE * study.factor, norm_multiple=NORM_MULTIPLE * study.factor, L=study.factor
         )
         scalars = ranges(init_numbers(self.module), self.works_with)
-        named = name_everything(self.sets, self.generators, self.module, scalars)
+        named, names = name_everything(self.sets, self.generators, self.module, scalars)
         return {
             "refused": "", "title": title(self.module.source), **named, "scalars": scalars,
             "operations": [self.search.operations], "bytes": [self.search.bytes()],
+            "operations_text": self.operations(named, names),
             "tolerance": tolerance, "reproducible": not self.search.reduces,
             "mutants": rows, "flags": list(dict.fromkeys(self.flags)),
         }  # fmt: skip
+
+    def operations(self, named, names):
+        """An expression over the axes."""
+        search = named["shapes"]["search"][0]
+        shown = {knob: names.shown[knob] for knob in names.axes() if search[names.shown[knob]] > 0}
+        others = [*self.sets.promotion, *self.sets.held_out]
+        found = growth.expression(self.module, self.sets.search, shown, others)
+        return found or growth.proportional(self.search.operations, named["tensors"], search)
 
     def works_with(self, scalars):
         trial = Trial(self.module, self.sets.base, self.generators, self.device, scalars)
@@ -254,7 +272,7 @@ def same(one, other):
 
 def title(source):
     """The first sentence of Model's text, in ASCII."""
-    for node in ast.parse(source).body:
+    for node in ast.parse(plain(source)).body:
         if isinstance(node, ast.ClassDef) and node.name == "Model":
             text = " ".join((ast.get_docstring(node) or "").split())
             text = re.split(r"(?<=[a-z)])\. |\.$", text)[0]

@@ -110,8 +110,8 @@ class DescribeTest(ChildCase):
     def test_extents_that_are_no_knob(self):
         source = module("return torch.nn.functional.avg_pool1d(x, 2)").replace("4, 5", "40, 50")
         reply = self.proves_its_shapes(source)
-        self.assertEqual(reply["tensors"][0]["shape"], ["size_0", "size_1"])
-        self.assertEqual(reply["tensors"][1]["shape"], ["size_0", "out_1"])
+        self.assertEqual(reply["tensors"][0]["shape"], ["rows", "cols"])
+        self.assertEqual(reply["tensors"][1]["shape"], ["rows", "out_1"])
         self.assertEqual(reply["shapes"]["search"][0]["out_1"], 25)
 
     def test_what_needs_positive_inputs_gets_its_own(self):
@@ -183,7 +183,7 @@ class DescribeTest(ChildCase):
         source = module("return x if x.shape[0] < 20 else x.sum(0)").replace("4, 5", "64, 50")
         reply = self.proves_its_shapes(source)
         self.assertEqual(len(reply["tensors"][-1]["shape"]), 1)
-        self.assertTrue(all(s["size_0"] >= 20 for shapes in reply["shapes"].values() for s in shapes))
+        self.assertTrue(all(s["rows"] >= 20 for shapes in reply["shapes"].values() for s in shapes))
 
     def test_more_inputs_than_the_file_gives(self):
         source = module("return x * (more[0] if more else torch.randn(4, 5, device=x.device))")
@@ -213,7 +213,7 @@ class DescribeTest(ChildCase):
         )
         reply = self.proves_its_shapes(source)
         self.assertIn("scaled", reply["flags"])
-        self.assertEqual(reply["tensors"][1]["generator"], {"kind": "index", "limit": "size_1"})
+        self.assertEqual(reply["tensors"][1]["generator"], {"kind": "index", "limit": "cols"})
 
     def test_children_share_the_cores(self):
         source = module("raise ValueError(f'{torch.get_num_threads()} threads')")

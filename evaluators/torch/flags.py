@@ -4,6 +4,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from rules import EXACT
+from tensors import as_list
 from trial import SEEDS
 
 COMPARED = frozenset("relu clamp clamp_min clamp_max hardtanh maximum minimum abs tril triu neg".split())
@@ -76,8 +77,8 @@ def without_gradient(trial):
             value = value.to(trial.device)
         arguments.append(value)
     with torch.enable_grad(), problem.dtypes():
-        result = problem.model(*[a.clone() if is_float(a) else a for a in arguments])
-        result = result[0] if isinstance(result, (tuple, list)) else result
+        given, named = problem.rebuilt([a.clone() if is_float(a) else a for a in arguments])
+        result = as_list(problem.model(*given, **named))[0]
         if not result.requires_grad:
             return []
         torch.manual_seed(SEEDS[0])
@@ -94,7 +95,8 @@ def without_gradient(trial):
 def silent_parameters(model):
     sizes = {}
     for name, parameter in model.named_parameters():
-        sizes[name] = 0.0 if parameter.grad is None else float(parameter.grad.abs().max())
+        if parameter.requires_grad:  # others have a structure, and no gradient
+            sizes[name] = 0.0 if parameter.grad is None else float(parameter.grad.abs().max())
         parameter.grad = None
     largest = max(sizes.values(), default=0.0)
     return [f"{name} has no effect" for name, size in sizes.items() if size <= NO_GRADIENT * largest]

@@ -3,7 +3,7 @@
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from noise import EPSILON, error_scales
+from noise import EPSILON, error_scales, is_paused
 from rules import PRODUCTS
 from tensors import task_dtype
 from trial import SEEDS
@@ -25,7 +25,7 @@ class Operands(TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         name = func.__name__.split(".")[0].rstrip("_")
-        if name in PRODUCTS:
+        if name in PRODUCTS and not is_paused():
             first = 1 if name in ("addmm", "baddbmm", "addmv") else 0
             args = list(args)
             for i in (first, first + 1):

@@ -1,41 +1,93 @@
 """Names of axes and tensors of a described module, and its shapes in these names."""
 
+from people import INVENTED, person_names
 from shapes import C_WORDS, Extents, identifier
 from tensors import task_dtype
 
 
+class Names:
+    """The axes: knobs under the names that people see, and extents of their own."""
+
+    def __init__(self, sets, module, scalars):
+        self.sets, self.module = sets, module
+        usable = [name for name in module.knobs if name not in C_WORDS and self.is_usable(name)]
+        self.extents = Extents(sets.observed(), usable)
+        self.found = module.survey(sets.search)
+        self.taken = set(usable) | set(C_WORDS) | {scalar["name"] for scalar in scalars}
+        self.shown = self.names_of(usable)
+        self.extents.shown = self.shown
+
+    def is_usable(self, name):
+        kind = self.sets.kinds.get(name, "fixed")
+        return kind not in ("dead", "fixed") or self.varies(name)
+
+    def varies(self, name):
+        return any(values[name] != self.module.all[name] for values in self.sets.all())
+
+    def names_of(self, usable):
+        """{knob: name of the axis}; no name of an axis is another knob of the file."""
+        invented = [name for name in usable if INVENTED.match(name)]
+        arguments = {entry[0] for entry in self.found.tensor_inputs()}
+        taken = self.taken | set(self.module.all) | arguments | {"out"}
+        names = {**{name: name for name in usable}, **person_names(invented, self.places(invented), self.found, taken)}
+        self.taken |= set(names.values())
+        return names
+
+    def places(self, knobs):
+        """{knob: [(input, dimension)] whose extent it is}"""
+        found = {}
+        for knob in knobs:
+            found[knob] = [
+                (i, dim)
+                for i, entry in enumerate(self.found.inputs) if isinstance(entry, tuple)
+                for dim in range(len(entry[2])) if self.extents.is_knob(knob, i, dim)
+            ]  # fmt: skip
+        return found
+
+    def axes(self):
+        """The knobs that are axes: those of the module, and others that a tensor's shape shows or that vary."""
+        of_module = [name for name in self.shown if name in self.module.of_module]
+        varying = [name for name in self.shown if self.varies(name)]
+        return list(dict.fromkeys([*of_module, *self.extents.used, *varying]))
+
+    def knobs(self):
+        """{knob of the file: axis} where the names differ."""
+        axes = {name for name in self.axes() if all(values[name] > 0 for values in self.sets.all())}
+        of_knob = {name: self.shown[name] for name in axes}
+        of_knob.update({name: self.shown[to] for name, to in self.module.followers.items() if to in axes})
+        return {name: axis for name, axis in of_knob.items() if name != axis}
+
+
 def name_everything(sets, generators, module, scalars):
-    """The parts "axes", "tensors" and "shapes" of a description."""
-    usable = [
-        name for name, kind in sets.kinds.items() if kind not in ("dead", "fixed") and name not in C_WORDS
-    ]
-    extents = Extents(sets.observed(), usable)
-    taken = set(usable) | set(C_WORDS) | {scalar["name"] for scalar in scalars}
-    search = module.survey(sets.search)
+    """The parts "axes", "knobs", "tensors" and "shapes" of a description, and the Names."""
+    names = Names(sets, module, scalars)
+    search, extents, taken = names.found, names.extents, names.taken
     labels = label_tensors(search, taken)
     tensors = [
         *input_tensors(search, labels, generators, extents, taken),
         *state_tensors(search, labels, generators, extents, taken),
         *output_tensors(search, labels, extents, taken),
     ]
+    axes = names.axes()
 
     def shape(values):
         own = extents.axes_of(module.survey(values))
-        return {**{name: values[name] for name in usable}, **own}
+        return {**{names.shown[name]: values[name] for name in axes}, **own}
 
     shapes = {
         "tiny": [shape(v) for v in sets.tiny], "search": [shape(sets.search)],
         "promotion": [shape(v) for v in sets.promotion],
         "held_out": [shape(v) for v in sets.held_out],
     }  # fmt: skip
-    hidden = shapes["promotion"] + shapes["held_out"]
-    axes = [
+    return {"axes": axes_of(shapes), "knobs": names.knobs(), "tensors": tensors, "shapes": shapes}, names
+
+
+def axes_of(shapes):
+    search, hidden = shapes["search"][0], shapes["promotion"] + shapes["held_out"]
+    return [
         {"name": name, "value": value, "fixed": all(other[name] == value for other in hidden)}
-        for name, value in shapes["search"][0].items()
+        for name, value in search.items()
     ]
-    if len(hidden) == 2 and hidden[0] == hidden[1] == shapes["search"][0]:
-        axes = [{**axis, "fixed": True} for axis in axes]
-    return {"axes": axes, "tensors": tensors, "shapes": shapes}
 
 
 def label_tensors(found, taken):
@@ -47,7 +99,7 @@ def label_tensors(found, taken):
     for i, (name, _, _) in enumerate(found.state):
         labels["state", i] = identifier(name.replace(".", "_"), taken)
     for i in range(len(found.outputs)):
-        labels["outputs", i] = identifier("out" if len(found.outputs) == 1 else f"out_{i}", taken)
+        labels["outputs", i] = identifier(found.outputs[i][0], taken)
     return labels
 
 

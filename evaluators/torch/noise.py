@@ -35,6 +35,10 @@ def paused():
         _paused -= 1
 
 
+def is_paused():
+    return _paused > 0
+
+
 def epsilon(accumulate):
     if accumulate not in EPSILON:
         raise ValueError(f"no error scale for accumulate = \"{accumulate}\"")

@@ -4,16 +4,25 @@ import contextlib
 
 import torch
 from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_map
 
 import noise
 
+NARROW = {"Half": torch.float16, "BFloat16": torch.bfloat16}
 RECURRENT = {"lstm", "gru", "rnn_tanh", "rnn_relu", "lstm_cell", "gru_cell"}
 FILLING = {
     "uniform_", "normal_", "kaiming_uniform_", "kaiming_normal_", "xavier_uniform_",
     "xavier_normal_", "trunc_normal_", "orthogonal_",
 }  # fmt: skip
+SHIFTS = {  # the operators have no shape rule in PyTorch 1.13
+    "__rshift__": torch.bitwise_right_shift, "__irshift__": torch.bitwise_right_shift,
+    "__lshift__": torch.bitwise_left_shift, "__ilshift__": torch.bitwise_left_shift,
+}  # fmt: skip
 NARROWING = {"float", "half", "bfloat16"}
 TENSOR_TYPES = {"torch.FloatTensor", "torch.HalfTensor", "torch.BFloat16Tensor"}
+
+
+_own = 0
 
 
 def widened_dtype(value):
@@ -39,6 +48,9 @@ class Plain(TorchFunctionMode):
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         name = getattr(func, "__name__", "")
+        if name == "cuda" and not torch.cuda.is_available():
+            return args[0]
+        args, kwargs = on_this_machine(args, kwargs or {})
         if self.skip_filling and name in FILLING:
             filled = args[0] if args else (kwargs or {}).get("tensor")
             if isinstance(filled, torch.nn.Parameter):
@@ -46,7 +58,39 @@ class Plain(TorchFunctionMode):
         if name in RECURRENT:
             with without_cudnn():
                 return func(*args, **(kwargs or {}))
-        return func(*args, **(kwargs or {}))
+        if name in SHIFTS and not kwargs:
+            result = SHIFTS[name](*args)
+            return args[0].copy_(result) if name.startswith("__i") else result
+        return emulated(func, args, kwargs or {})
+
+
+def on_this_machine(args, kwargs):
+    """The CPU in place of a GPU that the file names and the machine lacks."""
+    if torch.cuda.is_available():
+        return args, kwargs
+    args = tuple(torch.device("cpu") if names_gpu(value) else value for value in args)
+    return args, {key: torch.device("cpu") if names_gpu(value) else value for key, value in kwargs.items()}
+
+
+def names_gpu(value):
+    if isinstance(value, torch.device):
+        return value.type == "cuda"
+    return isinstance(value, str) and value.split(":")[0] == "cuda"
+
+
+def emulated(func, args, kwargs):
+    """func(*args), in float32 where this device has no such function of narrow floats: PyTorch 1.13 has no products
+    of f16 on CPUs. The result has the narrow dtype again."""
+    try:
+        return func(*args, **kwargs)
+    except RuntimeError as error:
+        narrow = next((d for word, d in NARROW.items() if f"not implemented for '{word}'" in str(error)), None)
+        if narrow is None or getattr(func, "__name__", "").endswith("_"):
+            raise
+    wide = tree_map(lambda v: v.float() if getattr(v, "dtype", None) == narrow else v, (args, kwargs))
+    with noise.paused():  # narrow factors are no wrong answer
+        results = func(*wide[0], **wide[1])
+    return tree_map(lambda v: v.to(narrow) if getattr(v, "dtype", None) == torch.float32 else v, results)
 
 
 class Widened(Plain):
@@ -54,6 +98,8 @@ class Widened(Plain):
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         name = getattr(func, "__name__", "")
+        if _own:
+            return super().__torch_function__(func, types, args, kwargs)
         if name in NARROWING and len(args) == 1:
             return args[0].double()
         kwargs = {key: widened_dtype(value) for key, value in (kwargs or {}).items()}
@@ -101,6 +147,18 @@ def default_dtype(dtype):
 def double_precision(skip_filling=False):
     with default_dtype(torch.float64), Widened(skip_filling):
         yield
+
+
+@contextlib.contextmanager
+def own_dtypes():
+    """Within double_precision(): the dtypes that the file names."""
+    global _own
+    _own += 1
+    try:
+        with default_dtype(torch.float32):
+            yield
+    finally:
+        _own -= 1
 
 
 def use_exact_products():

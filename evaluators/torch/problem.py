@@ -1,7 +1,9 @@
 """A module file in KernelBench's form (Model, get_inputs(), get_init_inputs()), or a definition's run()."""
 
+import contextlib
 import inspect
 import linecache
+import random
 import sys
 import types
 
@@ -9,14 +11,16 @@ import torch
 from torch._subclasses import fake_tensor
 
 import precision
-from knobs import compiled
+from forms import POSITIONAL, Form, constructor_arguments
+from knobs import compiled, plain
 
 CONSTRUCTION_SEED = 20231107  # tensors that the state does not hold are the same in each build
-POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+NOT_KNOWN = object()
 
 
 def load_module(source, axes):
     """Executes the file with the integers that `axes` names."""
+    source = plain(source)
     module = types.ModuleType("reference")
     module.__file__ = "reference.py"
     lines = source.splitlines(True)
@@ -51,22 +55,30 @@ class Function(torch.nn.Module):
         return list(results.values()) if isinstance(results, dict) else results
 
 
-def construct(module, scalars, mode, device, seed=CONSTRUCTION_SEED, names=()):
-    """A fresh model. The caller sets the default dtype."""
+def construct(module, scalars, mode, device, seed=CONSTRUCTION_SEED, names=(), freeze=contextlib.nullcontext):
+    """A fresh model. The caller sets the default dtype. `freeze`: a context for the constructor."""
     if is_definition(module):
         torch.manual_seed(seed)
         return Function(module.run, dict(zip(names, scalars)))
-    arguments = module.get_init_inputs()
+    arguments, named = constructor_arguments(module.get_init_inputs(), module.Model)
     if scalars and len(scalars) != len(arguments):
         raise ValueError(
             f"get_init_inputs() has {len(arguments)} values, but the task has {len(scalars)} scalars"
         )
-    torch.manual_seed(seed)
-    model = module.Model(*(scalars or arguments))
+    seed_all(seed)
+    with freeze():
+        model = module.Model(*(scalars or arguments), **named)
     if not isinstance(model, torch.nn.Module):
         raise ValueError("Model is no torch.nn.Module")
     model = model if device.type == "cpu" else model.to(device)
     return model.train(mode == "train")
+
+
+def seed_all(seed):
+    torch.manual_seed(seed)
+    random.seed(seed)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(seed % 2**32)
 
 
 class Problem:
@@ -77,10 +89,20 @@ class Problem:
         self.float64 = float64
         with torch.no_grad(), self.dtypes(skip_filling=True):
             self.module = load_module(source, axes)
-            self.model = construct(self.module, scalars, mode, device, seed, names)
-            if float64:
-                self.model.double()
+            build = lambda: construct(self.module, scalars, mode, device, seed, names)
+            self.model = self.build(build)
+        self.form = None if isinstance(self.model, Function) else NOT_KNOWN
         self.initial = {name: b.detach().clone() for name, b in self.model.named_buffers()}
+
+    def build(self, build):
+        """The model; in its own dtypes first where a constructor that packs bits fails in float64."""
+        if not self.float64:
+            return build()
+        try:
+            return build().double()
+        except (RuntimeError, TypeError, ValueError):
+            with precision.own_dtypes():
+                return build().double()
 
     def dtypes(self, **options):
         return (precision.double_precision if self.float64 else precision.Plain)(**options)
@@ -105,23 +127,49 @@ class Problem:
                 place.copy_(value)
 
     def run(self, arguments, seed=CONSTRUCTION_SEED):
-        """What forward returns: a tensor, or a tuple or list of them."""
+        """What forward returns. `arguments`: its tensors and numbers, flat."""
+        given, named = self.rebuilt(arguments)
         torch.manual_seed(seed)
         with torch.no_grad(), self.dtypes():
-            return self.model(*arguments)
+            return self.model(*given, **named)
+
+    def rebuilt(self, arguments):
+        """(arguments, {name: argument}) of forward."""
+        form = self.nested_form(arguments)
+        return form.rebuild(arguments) if form else (list(arguments), {})
+
+    def nested_form(self, arguments):
+        """The form of get_inputs(), or None where it is a plain list."""
+        if self.form is NOT_KNOWN:
+            own = self.own_inputs(len(arguments))
+            self.form = None if own is None else Form(own, self.model.forward)
+            if self.form and self.form.is_flat:
+                self.form = None
+        return self.form
+
+    def own_inputs(self, count):
+        """What get_inputs() gives, without computing it where that can be had. None: that many plain arguments."""
+        try:
+            with fake_tensor.FakeTensorMode(allow_fallback_kernels=False), precision.Plain():
+                return self.module.get_inputs()
+        except Exception:  # an operation without a shape rule
+            positional = [p for p in self.parameters() if p.kind in POSITIONAL]
+            if count == len(positional) or not callable(self.module.__dict__.get("get_inputs")):
+                return None
+            with precision.Plain():
+                return self.module.get_inputs()
+
+    def parameters(self):
+        return list(inspect.signature(self.model.forward).parameters.values())
 
     def with_plain_values(self, tensors):
-        """forward's arguments: the tensors, and between them the numbers of get_inputs()."""
+        """forward's arguments, flat: the tensors, and between them the numbers of get_inputs()."""
         if isinstance(self.model, Function):
             return list(tensors)
-        parameters = inspect.signature(self.model.forward).parameters.values()
-        needed = [p for p in parameters if p.default is p.empty and p.kind in POSITIONAL]
-        if len(needed) <= len(tensors):
+        needed = [p for p in self.parameters() if p.default is p.empty and p.kind in POSITIONAL]
+        form = self.nested_form(tensors)
+        if form is None and len(needed) <= len(tensors):
             return list(tensors)
-        try:
-            with fake_tensor.FakeTensorMode(allow_fallback_kernels=False):
-                own = self.module.get_inputs()
-        except Exception:  # an operation without a shape rule
-            own = self.module.get_inputs()
+        own = form.leaves() if form else self.own_inputs(-1)
         places = iter(tensors)
         return [next(places) if isinstance(v, torch.Tensor) else v for v in own]

@@ -2,7 +2,8 @@
 
 import re
 
-from sizes import Limits, TooLarge, prime_above, primes_below
+from sizes import Limits, TooLarge, prime_above, primes_below, stepped_below
+from ties import is_unseen
 
 LARGEST_HIDDEN = 1.2  # bytes of a hidden shape, of those of the search shape
 TINY = Limits(3e6, 3e5)
@@ -22,6 +23,9 @@ class ShapeSets:
         self.module, self.search, self.scaled = module, search, scaled
         self.base = tiny_values(module, search)
         self.kinds = module.kinds(self.base)
+        for name, kind in self.kinds.items():
+            if kind == "free" and is_unseen(module, name, module.survey({})):
+                self.kinds[name] = "dead"  # the module cannot know its value
         self.free = [name for name, kind in self.kinds.items() if kind == "free"]
         self.tiny = self.tiny_set()
         self.promotion, self.held_out = self.hidden()
@@ -70,7 +74,8 @@ class ShapeSets:
                 continue  # it moved with another one
             size = values[name] // divisor if position == 0 else values[name]
             primes = primes_below(size + (divisor > 1), 3)
-            tries = primes[index:] + primes[:index] + [size - 1 - 2 * index, size - 2, size // 2]
+            tries = primes[index:] + primes[:index] + [size - 1 - 2 * index, size - 2]
+            tries += [*stepped_below(size + (divisor > 1), 1 + index)[index :: 1 + index], size // 2]
             values = self.changed(values, name, tries)
         return values if self.fits(values) else None
 
@@ -94,11 +99,12 @@ class ShapeSets:
 
     def observed(self):
         """Every survey that worked: extents must be named so that all of them agree."""
-        names = list(self.module.knobs)
+        names = list(self.module.all)
+        every = [(dict(zip(names, key)), found) for key, found in self.module.seen.items()]
         return [
-            (dict(zip(names, key)), found)
-            for key, found in self.module.seen.items()
-            if not isinstance(found, BaseException) and not found.estimated
+            (values, found)
+            for values, found in every
+            if not isinstance(found, BaseException) and not found.estimated and self.module.is_tied(values)
         ]
 
 
@@ -128,18 +134,27 @@ class Extents:
     def __init__(self, observed, usable):
         self.observed, self.usable = observed, usable
         self.own = {}  # values in all surveys: name of the axis
+        self.shown, self.used = {}, {}  # the axis of a knob, and the knobs that are extents
 
     def name(self, get, label, taken):
         """get(survey) is the extent; label the name of an axis for it."""
         series = tuple(get(found) for _, found in self.observed)
         for knob in self.usable:
-            if all(values[knob] == extent for (values, _), extent in zip(self.observed, series)):
-                return knob
+            if self.is_series(knob, series):
+                self.used[knob] = True
+                return self.shown.get(knob, knob)
         if len(set(series)) == 1:
             return series[0]
         if series not in self.own:
             self.own[series] = (identifier(label, taken), get)
         return self.own[series][0]
+
+    def is_series(self, knob, series):
+        return all(values[knob] == extent for (values, _), extent in zip(self.observed, series))
+
+    def is_knob(self, knob, index, dim):
+        """Whether the knob is this extent of the input."""
+        return self.is_series(knob, [found.inputs[index][2][dim] for _, found in self.observed])
 
     def axes_of(self, found):
         """{axis: value} of the axes that are no knobs, at the sizes of a survey."""

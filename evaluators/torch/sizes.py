@@ -2,7 +2,7 @@
 
 import re
 
-from knobs import knobs_of
+from knobs import knobs_of, own_names, parse
 from survey import Refused, survey
 
 BATCH = re.compile(r"batch|^N$|^B$|^n$|^bs$", re.I)
@@ -54,21 +54,54 @@ class Limits:
 
 
 class Module:
-    """A source with a memory of the surveys that were made."""
+    """A source with a memory of the surveys that were made.
+
+    `all`: every knob with the file's value; `knobs`: those that may get other values, without those that follow
+    another one.
+    """
 
     def __init__(self, source, mode):
         self.source, self.mode = source, mode
-        self.knobs = knobs_of(source)
+        self.all = knobs_of(source)
+        self.of_module = own_names(parse(source)) & set(self.all)
+        self.knobs, self.followers = dict(self.all), {}
+        self.drawn = frozenset()  # state that the constructor draws
         self.seen = {}
         self.structure = None
 
+    def keep_drawn(self, names):
+        """State that stays as the constructor draws it."""
+        self.drawn = frozenset(names)
+        self.seen, self.structure = {}, None
+
+    def drop(self, name):
+        """The knob keeps the file's value."""
+        self.knobs.pop(name, None)
+
+    def follow(self, leader, others):
+        for name in others:
+            self.drop(name)
+            self.followers[name] = leader
+
+    def is_tied(self, values):
+        """Whether all that follow do so, and what was dropped has the file's value."""
+        return all(
+            value == (values[self.followers[name]] if name in self.followers else self.all[name])
+            for name, value in values.items() if name not in self.knobs
+        )  # fmt: skip
+
+    def settings(self, values):
+        """The value of each knob of the file at these sizes."""
+        full = {**self.all, **values}
+        return {name: full[self.followers.get(name, name)] for name in full}
+
     def survey(self, values):
         """The survey at these sizes, or the exception that it ended with."""
-        full = {**self.knobs, **values}
+        full = self.settings(values)
         key = tuple(full.values())
         if key not in self.seen:
             try:
-                self.seen[key] = self.checked(survey(self.source, full, self.mode))
+                self.seen[key] = self.checked(survey(self.source, full, self.mode, self.drawn))
             except (Exception, SystemExit) as error:
                 self.seen[key] = error
         return self.seen[key]
@@ -192,6 +225,15 @@ def prime_above(value):
     while not is_prime(number):
         number += 1
     return number
+
+
+def stepped_below(value, count):
+    """Multiples of a power of two below a value, each of an odd number: for sizes that must be divisible."""
+    found, step = [], 2
+    while value % step == 0 and step * 2 <= value:
+        found += [step * prime for prime in primes_below(value // step, count)]
+        step *= 2
+    return found
 
 
 def other_values(value):

@@ -7,10 +7,13 @@ from torch._subclasses import fake_tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import precision
+from compat import replacing_parameters
 from drawing import Draws
+from forms import Form, leaves, refuse_complex
+from people import numbered
 from problem import construct, load_module
 from rules import EXACT, NORMS, PRODUCTS, SOFTMAXES, SUMS, terms
-from tensors import as_list
+from tensors import named_results
 
 REAL_LIMIT = 2e7  # elements of what is really computed where no shape rule exists
 LONG_SUM = 256  # sums of more terms may be split over blocks
@@ -36,6 +39,7 @@ class Counter(TorchDispatchMode):
     def __init__(self):
         super().__init__()
         self.operations, self.elements, self.reduces, self.steps = 0, 0, False, 0
+        self.steps_of = []  # (name, operations) of each that computes
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         result = func(*args, **(kwargs or {}))
@@ -50,7 +54,10 @@ class Counter(TorchDispatchMode):
         count = terms(name, args, first) if known else 1
         self.reduces |= known and count > LONG_SUM
         self.steps += name not in EXACT
-        self.operations += operations(name, args, first, count)
+        added = operations(name, args, first, count)
+        self.operations += added
+        if added:
+            self.steps_of.append((name, added))
         return result
 
 
@@ -71,7 +78,9 @@ class Survey:
     def __init__(self):
         self.inputs, self.state, self.outputs = [], [], []
         self.init, self.operations, self.elements, self.reduces = "", 0, 0, False
-        self.steps = 0
+        self.steps, self.steps_of = 0, []
+        self.is_fake = False  # nothing was computed
+        self.is_plain = False  # the state has floating parameters and statistics only
         self.estimated = False  # then the outputs are not known
 
     def bytes(self):
@@ -90,64 +99,81 @@ class Survey:
         return [entry for entry in self.inputs if isinstance(entry, tuple)]
 
 
-def survey(source, values, mode):
-    """Looks at the module at the sizes `values`. Computes only where torch has no shape rule."""
+def survey(source, values, mode, drawn=()):
+    """Looks at the module at the sizes `values`. Computes only where torch has no shape rule. `drawn`: the buffers
+    that are inputs."""
     try:
-        with fake_tensor.FakeTensorMode(allow_fallback_kernels=False):
-            found = look(source, values, mode)
+        with fake_tensor.FakeTensorMode(allow_fallback_kernels=False), replacing_parameters():
+            found = look(source, values, mode, drawn)
+            found.is_fake = True
         if not found.estimated or found.elements > REAL_LIMIT:
             return found
     except GAPS:
         pass  # a constructor reads an element
     except (RuntimeError, AssertionError) as error:
         # Gaps of fake tensors: PyTorch 1.13 names "meta", and PyTorch 2 has "Mixing fake modes" where a module copies a layer.
-        if not any(word in str(error) for word in ("meta", "fake modes")):
+        if not any(word in str(error) for word in ("meta", "fake modes", "Couldn't swap")):
             raise
-    return look(source, values, mode)
+    return look(source, values, mode, drawn)
 
 
-def look(source, values, mode):
+def look(source, values, mode, drawn):
     found = Survey()
     with torch.no_grad(), precision.Plain():
         module = load_module(source, values)
         draws = Draws()
-        inputs = own_inputs(module, draws)
+        given = given_inputs(module, draws)
         model = construct(module, [], mode, torch.device("cpu"))
-        found.init = repr([v for v in module.get_init_inputs() if not isinstance(v, torch.Tensor)])
-        names = argument_names(model, len(inputs))
-        for name, value in zip(names, inputs):
+        found.init = init_text(module)
+        form = Form(given, model.forward)
+        for name, value in named_leaves(form, model):
+            refuse_complex("input", name, value)
             found.inputs.append(entry(name, value, draws))
-        found.state = [(n, t.dtype, list(t.shape)) for n, t in state_of(model, mode).items()]
-        size = sum(t.numel() for t in list(model.parameters()) + list(inputs) if hasattr(t, "numel"))
+        state = state_of(model, mode, drawn)
+        for name, tensor in state.items():
+            refuse_complex("state", name, tensor)
+        found.state = [(n, t.dtype, list(t.shape)) for n, t in state.items()]
+        found.is_plain = has_plain_state(model)
+        inputs = form.leaves()
+        size = sum(t.numel() for t in list(model.parameters()) + inputs if hasattr(t, "numel"))
         counter = Counter()
         try:
+            arguments, named = form.rebuild(inputs)
             with counter:
-                outputs = as_list(model(*inputs))
+                outputs = named_results(model(*arguments, **named))
         except GAPS:  # an operation has no shape rule
             outputs, found.estimated = [], True
             counter.operations = max(counter.operations, ESTIMATED_OPERATIONS * size)
-    found.outputs = [("", t.dtype, list(t.shape)) for t in outputs]
-    written = sum(t.numel() for t in outputs)
+    for name, tensor in outputs:
+        refuse_complex("output", name, tensor)
+    found.outputs = [(n, t.dtype, list(t.shape)) for n, t in outputs]
+    written = sum(t.numel() for _, t in outputs)
     found.operations, found.reduces = max(counter.operations, written), counter.reduces
     found.steps = counter.steps
+    found.steps_of = counter.steps_of if counter.operations >= written else []
     found.elements = counter.elements + size
     return found
 
 
-def own_inputs(module, mode):
+def init_text(module):
+    """The numbers and texts that the constructor gets."""
+    values = leaves(module.get_init_inputs(), "")
+    return repr([(name, v) for name, v in values if not isinstance(v, torch.Tensor)])
+
+
+def given_inputs(module, mode):
     """What get_inputs() gives, drawn under a function mode."""
     if not callable(module.__dict__.get("get_inputs")):
         raise Refused("the file has no get_inputs")
     with mode:
-        inputs = module.get_inputs()
-    if not isinstance(inputs, (list, tuple)):
-        raise Refused(f"get_inputs() returns a {type(inputs).__name__}, not a list")
-    for value in inputs:
-        if isinstance(value, (list, tuple, dict)) and any(
-            isinstance(part, torch.Tensor) for part in value
-        ):
-            raise Refused("get_inputs() returns a list of tensors as one argument")
-    return list(inputs)
+        return module.get_inputs()
+
+
+def named_leaves(form, model):
+    """[(name, value)] of forward's arguments; the names differ."""
+    taken = set()
+    names = argument_names(model, len(form.arguments))
+    return [(numbered(name, taken), value) for name, value in form.entries(names)]
 
 
 def entry(name, value, draws):
@@ -169,10 +195,24 @@ def argument_names(model, count):
     return names[:count]
 
 
-def state_of(model, mode):
-    """{name: tensor} of what must be an input: parameters, and in eval mode running statistics."""
+def state_of(model, mode, drawn=()):
+    """{name: tensor} of what must be an input: parameters, in eval mode running statistics, and the buffers that the
+    constructor draws."""
     state = {name: p for name, p in model.named_parameters()}
     for name, buffer in model.named_buffers():
-        if name.split(".")[-1] in ("running_mean", "running_var") and mode == "eval":
+        if name in drawn or is_statistic(name) and mode == "eval":
             state[name] = buffer
     return state
+
+
+def is_statistic(name):
+    return name.split(".")[-1] in ("running_mean", "running_var")
+
+
+def has_plain_state(model):
+    """Whether no tensor has a structure of its own, so that weights may be noise."""
+    for parameter in model.parameters():
+        if not parameter.is_floating_point() or not parameter.requires_grad:
+            return False
+    buffers = [name for name, _ in model.named_buffers()]
+    return all(is_statistic(name) or name.endswith("num_batches_tracked") for name in buffers)

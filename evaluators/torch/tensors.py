@@ -5,6 +5,8 @@ import os
 
 import torch
 
+from forms import results_of
+
 MEMORY_FILE = 3
 NAMES = {
     "f32": "float32", "f64": "float64", "f16": "float16", "bf16": "bfloat16",
@@ -74,13 +76,19 @@ def widened(tensor):
 
 
 def as_list(results):
-    """What forward returned, as a list of tensors."""
-    found = list(results) if isinstance(results, (tuple, list)) else [results]
-    for i, value in enumerate(found):
+    """What forward returned, as a list of tensors; lists, tuples and dicts in it are flattened."""
+    return [value for _, value in named_results(results)]
+
+
+def named_results(results):
+    """[(name, tensor)] of what forward returned."""
+    found = []
+    for i, (name, value) in enumerate(results_of(results)):
         if isinstance(value, (bool, int, float)):
-            found[i] = torch.tensor(value)
+            value = torch.tensor(value)
         elif not isinstance(value, torch.Tensor):
             raise ValueError(f"forward() returns a {type(value).__name__} as output {i}")
+        found.append((name, value))
     return found
 
 

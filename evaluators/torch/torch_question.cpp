@@ -25,6 +25,15 @@ ArenaSlice slice_at(const tasks::TensorSpec& tensor, const tasks::Shape& shape,
   return slice;
 }
 
+/// The axes, and the integers of the file that follow one under another name.
+json axes_of(const tasks::Task& task, const tasks::Shape& shape) {
+  json axes = shape.axes;
+  for (const auto& [knob, axis] : task.torch->knobs) {
+    axes[knob] = shape.axes.at(axis);
+  }
+  return axes;
+}
+
 class Question {
 public:
   /// `view`: has the types in which tensors travel.
@@ -35,7 +44,7 @@ public:
   TorchQuestion ask(const json& more, std::uint64_t capacity_bytes) {
     json request{{"source", task_.reference_python},
                  {"mode", task_.torch->training ? "train" : "eval"},
-                 {"axes", shape_.axes},
+                 {"axes", axes_of(task_, shape_)},
                  {"scalars", json::array()},
                  {"scalar_names", json::array()},
                  {"inputs", inputs()},
@@ -171,7 +180,8 @@ std::vector<ArenaSlice> computed_inputs(const tasks::Task& task, const tasks::Sh
 }
 
 std::string torch_inputs(const tasks::Task& task, const tasks::Shape& shape, std::uint64_t seed,
-                         const std::vector<ArenaSlice>& places) {
+                         const std::vector<ArenaSlice>& places,
+                         std::optional<std::uint64_t> static_seed) {
   json inputs = json::array();
   int index = 0; // among the tensors of get_inputs()
   for (const tasks::TensorSpec& tensor : task.tensors) {
@@ -180,19 +190,26 @@ std::string torch_inputs(const tasks::Task& task, const tasks::Shape& shape, std
       const auto place = std::find_if(places.begin(), places.end(), [&](const ArenaSlice& slice) {
         return slice.tensor == tensor.name;
       });
-      inputs.push_back({{"name", tensor.name},
-                        {"dtype", to_string(tensor.dtype)},
-                        {"shape", extents_of(task, tensor, shape)},
-                        {"offset", place->offset},
-                        {"index", index}});
+      json item{{"name", tensor.name},
+                {"dtype", to_string(tensor.dtype)},
+                {"shape", extents_of(task, tensor, shape)},
+                {"offset", place->offset}};
+      if (is_argument) {
+        item["index"] = index;
+      } else {
+        item["state"] = tensor.state;
+      }
+      inputs.push_back(std::move(item));
     }
     index += is_argument ? 1 : 0;
   }
   return inputs.empty() ? ""
                         : json_line({{"do", "inputs"},
                                      {"source", task.reference_python},
-                                     {"axes", shape.axes},
+                                     {"axes", axes_of(task, shape)},
+                                     {"mode", task.torch->training ? "train" : "eval"},
                                      {"seed", seed >> 1U}, // PyTorch takes 63 bits
+                                     {"static_seed", static_seed.value_or(seed) >> 1U},
                                      {"inputs", inputs}}) +
                               "\n";
 }

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,16 +32,18 @@ TorchQuestion torch_question(const tasks::Task& task, const tasks::Shape& shape,
 /// precision" is the module itself.
 TorchQuestion torch_mutant(const tasks::Task& task, const tasks::Shape& shape,
                            const std::string& mutant, std::uint64_t capacity_bytes);
-/// Whether get_inputs() computes inputs of the task.
+/// Whether the module computes inputs of the task: arguments by get_inputs(), state by its
+/// constructor.
 bool has_computed_inputs(const tasks::Task& task);
 /// The most bytes that computed_inputs() needs at any shape.
 std::uint64_t bytes_of_computed_inputs(const tasks::Task& task);
-/// The inputs of this shape that get_inputs() computes, one after the other from offset 0 on.
+/// The inputs of this shape that the module computes, one after the other from offset 0 on.
 std::vector<ArenaSlice> computed_inputs(const tasks::Task& task, const tasks::Shape& shape);
 /// The question for these inputs. `places`: parts of the exchange; other tensors are left alone.
-/// Empty if the task has none.
+/// Empty if the task has none. `static_seed`: of the state; `seed` without it.
 std::string torch_inputs(const tasks::Task& task, const tasks::Shape& shape, std::uint64_t seed,
-                         const std::vector<ArenaSlice>& places);
+                         const std::vector<ArenaSlice>& places,
+                         std::optional<std::uint64_t> static_seed = std::nullopt);
 
 /// How often PyTorch runs a module to time it, as in torch_child.py.
 struct TorchSampling {

@@ -7,7 +7,8 @@ import torch
 from drawing import Draws, draw, of_weights
 from precision import Plain
 from problem import Problem, construct, load_module
-from survey import own_inputs, state_of
+from structured import COMPUTED, constructed_state, own_leaves
+from survey import state_of
 from tensors import as_list, widened
 
 SEEDS = (1, 2, 3)
@@ -33,7 +34,7 @@ class Trial:
 
     def build(self, float64, **fields):
         source, mode = self.module.source, self.module.mode
-        return Problem(source, self.values, self.scalars, mode, self.device, float64, **fields)
+        return Problem(source, self.module.settings(self.values), self.scalars, mode, self.device, float64, **fields)
 
     def arguments(self, seed):
         """forward's arguments in the module's own dtypes."""
@@ -55,18 +56,22 @@ class Trial:
         return found
 
     def own_inputs(self, seed):
-        module = self.problem(False).module
+        problem = self.problem(False)
         torch.manual_seed(seed)  # after the file, which may draw numbers of its own
-        with torch.no_grad():
-            return own_inputs(module, Draws(signed=True))
+        with torch.no_grad(), Plain():
+            return own_leaves(problem.module, Draws(signed=True), problem.model.forward)
 
     def state(self, seed):
         if self.kept_state[0] != seed:
             random = torch.Generator(self.device).manual_seed(1000 + seed)
             state = {
                 name: draw(self.generators[name], shape, dtype, random)
-                for name, dtype, shape in self.found.state
-            }
+                for name, dtype, shape in self.found.state if self.generators[name] != COMPUTED
+            }  # fmt: skip
+            if len(state) < len(self.found.state):
+                values, mode = self.module.settings(self.values), self.module.mode
+                built = constructed_state(load_module(self.module.source, values), mode, seed)
+                state.update({name: built[name].to(self.device) for name in self.module.drawn})
             self.kept_state = (seed, state)
         return self.kept_state[1]
 
@@ -87,11 +92,13 @@ class Trial:
 def weight_generators(module, values):
     """{name: generator} of the state, from a build at these sizes."""
     with torch.no_grad(), Plain():
-        code = load_module(module.source, values)
+        code = load_module(module.source, module.settings(values))
         model = construct(code, [], module.mode, torch.device("cpu"))
     generators = {}
-    for name, tensor in state_of(model, module.mode).items():
-        if name.endswith("running_var"):
+    for name, tensor in state_of(model, module.mode, module.drawn).items():
+        if name in module.drawn:
+            generators[name] = COMPUTED
+        elif name.endswith("running_var"):
             generators[name] = {"kind": "uniform", "low": 0.5, "high": 2.0}
         else:
             generators[name] = of_weights(tensor)

@@ -142,7 +142,21 @@ void TimedRuns::hand_over_samples(RunCaseReport& report) {
   }
 }
 
+bool TimedRuns::computes(bool of_static) const {
+  return std::any_of(case_.computed.begin(), case_.computed.end(), [&](const ArenaSlice& slice) {
+    return std::any_of(tensor_plan_.buffers.begin(), tensor_plan_.buffers.end(),
+                       [&](const tasks::Buffer& buffer) {
+                         return buffer.name == slice.tensor && buffer.is_static == of_static;
+                       });
+  });
+}
+
 std::optional<DeviceFault> TimedRuns::prepare(RunCaseReport& report) {
+  for (const auto& tensors : tensors_) {
+    if (computes(true)) { // `prepare` of a plan reads static inputs
+      take_computed_(*tensors, case_.seed);
+    }
+  }
   for (running_ = 0; running_ < contestants_.size(); ++running_) {
     for (const auto& runner : contestants_[running_].runners) {
       runner->poison(random_());
@@ -481,7 +495,7 @@ std::optional<DeviceFault> TimedRuns::sample_warm(RunCaseReport& report) {
 // samples.
 double TimedRuns::renew(CaseRunner& runner, std::uint64_t seed, std::uint64_t salt) {
   runner.renew(seed, salt);
-  if (case_.computed.empty()) {
+  if (!computes(false)) {
     return 0;
   }
   const auto start = Clock::now();

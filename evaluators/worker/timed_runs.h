@@ -83,6 +83,8 @@ private:
   };
 
   void add_buffers(std::size_t place);
+  /// Whether the reference computes some of the static inputs, or of the others.
+  bool computes(bool of_static) const;
   std::optional<DeviceFault> prepare(RunCaseReport& report);
   std::optional<DeviceFault> sample(RunCaseReport& report);
   std::optional<DeviceFault> round(RunCaseReport& report);

@@ -100,9 +100,12 @@ std::int64_t count_at(const json& tensor, const json& axes) {
   return count;
 }
 
-/// Right at the first search shape. Elsewhere in proportion to the elements that change from launch
-/// to launch.
+/// An expression; without one, right at the first search shape, and elsewhere in proportion to the
+/// elements that change from launch to launch.
 std::string operations(const json& description) {
+  if (const auto text = description.find("operations_text"); text != description.end()) {
+    return text->get<std::string>();
+  }
   const json& axes = description.at("shapes").at("search").at(0);
   if (const json* work = work_of(description)) {
     return fmt::format("{:.6f} * ({})", work->at("operations_each").get<double>(),
@@ -130,6 +133,13 @@ bool is_size(const json& description, const std::string& axis) {
     }
   }
   return true;
+}
+
+/// Which integers of the file an axis sets that has another name.
+std::string knobs_text(const json& description) {
+  const auto knobs = description.find("knobs");
+  return knobs == description.end() || knobs->empty() ? ""
+                                                      : "knobs = " + inline_table(*knobs) + "\n";
 }
 
 std::string axes_text(const json& description) {
@@ -218,12 +228,13 @@ std::string module_task_toml(const json& description, const ModuleOrigin& origin
   }
   std::string text = fmt::format(
       "title = {}\ndescription = {}\noperations = {}\nbytes = {}\n\n"
-      "[reference]\nkind = \"torch\"\nmode = {}\n\n[source]\norigin = {}\nflags = {}\n",
+      "[reference]\nkind = \"torch\"\nmode = {}\n{}\n[source]\norigin = {}\nflags = {}\n",
       quoted(description.value("title", "")),
       quoted(work_of(description) != nullptr
                  ? "The outputs of run() in reference.py."
                  : "The output of the PyTorch module Model in reference.py."),
       quoted(operations(description)), quoted(bytes_of_tensors(description)), quoted(origin.mode),
+      knobs_text(description),
       quoted(origin.origin), toml_value(module_flags(description)));
   text += axes_text(description);
   for (const json& tensor : description.at("tensors")) {

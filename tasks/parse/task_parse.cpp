@@ -53,6 +53,7 @@ public:
       task_.source.flags = source->has("flags") ? source->strings("flags") : task_.source.flags;
     }
     parse_axes();
+    parse_knobs();
     parse_tensors();
     check_axes(root_.table("axes"), task_);
     parse_scalars();
@@ -102,7 +103,7 @@ private:
     if (!reference) {
       return;
     }
-    reference->allow_keys({"kind", "mode"});
+    reference->allow_keys({"kind", "mode", "knobs"});
     const std::string kind = reference->string("kind");
     if (kind != "torch" && kind != "kernel") {
       reference->fail_unknown("kind", "kind of reference", kind, {"kernel", "torch"});
@@ -112,7 +113,8 @@ private:
       reference->fail_unknown("mode", "mode of the module", mode, {"eval", "train"});
     }
     if (kind == "torch") {
-      task_.torch = TorchReference{mode == "train"};
+      task_.torch.emplace();
+      task_.torch->training = mode == "train";
     } else if (reference->has("mode")) {
       reference->fail("mode", "reference.cu has no mode", "mode with kind = \"torch\" only");
     }
@@ -126,6 +128,23 @@ private:
     }
     if (task_.axes.empty()) {
       root_.fail("axes", "the task has no axes", "at least one: name = \"description\"");
+    }
+  }
+
+  void parse_knobs() {
+    const auto reference = root_.optional_table("reference");
+    const auto knobs = reference ? reference->optional_table("knobs") : std::nullopt;
+    if (!knobs || !task_.torch) {
+      return;
+    }
+    for (const auto& [name, at, value] : knobs->members()) {
+      const std::string axis = knobs->string(name);
+      const bool is_axis = std::any_of(task_.axes.begin(), task_.axes.end(),
+                                       [&](const Axis& known) { return known.name == axis; });
+      if (!is_axis) {
+        knobs->fail(name, fmt::format("the task has no axis '{}'", axis), "an axis of [axes]");
+      }
+      task_.torch->knobs[name] = axis;
     }
   }
 
@@ -196,11 +215,12 @@ private:
   }
 
   void check_computed(const TomlReader& generator, const TensorSpec& tensor) const {
-    const bool may_be = task_.torch && tensor.role == Role::Input && tensor.state.empty();
-    if (is_computed(tensor) && (!may_be || tensor.is_static)) {
+    const bool is_state = !tensor.state.empty(); // the constructor computes it, once for many runs
+    const bool may_be = task_.torch && tensor.role == Role::Input && tensor.is_static == is_state;
+    if (is_computed(tensor) && !may_be) {
       generator.fail("kind", fmt::format("get_inputs() cannot compute '{}'", tensor.name),
                      "kind = \"reference\" for arguments of a PyTorch module that are neither "
-                     "inout nor static");
+                     "inout nor static, and for its static state");
     }
   }
 

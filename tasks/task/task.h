@@ -128,6 +128,7 @@ struct LibraryBaseline {
 /// reference.cu.
 struct TorchReference {
   bool training = false; ///< the module's mode: true uses the statistics of the batch in BatchNorm
+  std::map<std::string, std::string> knobs; ///< integers of reference.py that get an axis's value
 };
 
 /// From where a task was imported.
