@@ -28,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr int kImporterVersion = 1; ///< rises when the same file would become another task
+constexpr int kImporterVersion = 2; ///< rises when the same file would become another task
 constexpr std::uint64_t kMostSourceBytes = 1U << 20U;
 constexpr const char* kRecord = "import.json";
 constexpr const char* kFiles[] = {"reference.py", "task.toml", kRecord}; ///< the record last
