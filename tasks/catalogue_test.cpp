@@ -193,6 +193,7 @@ const std::map<std::string, Work>& work() {
       {"gemm_tf32", {product, kProduct}},
       {"gemm_w4", {{{"m", 2}, {"n", 3}, {"half_k", 5}}, 120}},
       {"gemm_w4a8", {{{"m", 2}, {"n", 3}, {"half_k", 5}}, 120}},
+      {"gemm_w6", {{{"m", 2}, {"n", 3}, {"quads", 5}}, 240}},
       // halves of two products and the sum, an error function, its argument
       {"gelu", {{{"n", 7}}, 35}},
       // three products and sums a row, a product with alpha
