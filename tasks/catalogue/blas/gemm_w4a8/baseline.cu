@@ -11,9 +11,9 @@
   ]
 }
 @*/
-// Few rows of x: a warp reads a row of w once for all of them. Else one thread an output, with tiles
-// of x and of the weights in shared memory, zero-padded at the edges. A tile is TILE bytes of w
-// deep, and a group of 128 columns is a whole number of tiles.
+// Few rows of x: a warp reads a row of w once for all of them. Else one thread an output, with
+// tiles of x and of the weights in shared memory, zero-padded at the edges. A tile is TILE bytes of
+// w deep, and a group of 128 columns is a whole number of tiles.
 #include <cuda_fp16.h>
 
 // A weight from the low four bits.

@@ -12,8 +12,9 @@
 }
 @*/
 // Few rows of x: a warp reads a row of w once for all of them, a lane four weights of each group.
-// Else one thread an output, with tiles of x and of the weights in shared memory, zero-padded at the
-// edges. A tile is 2 * TILE columns deep, and a group of 128 columns is a whole number of tiles.
+// Else one thread an output, with tiles of x and of the weights in shared memory, zero-padded at
+// the edges. A tile is 2 * TILE columns deep, and a group of 128 columns is a whole number of
+// tiles.
 #include <cuda_fp16.h>
 
 // 24 bits with four weights.

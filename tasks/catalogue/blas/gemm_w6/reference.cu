@@ -30,8 +30,8 @@ extern "C" __global__ void reference(const signed char* x, const __half* x_scale
       whole += product;
       terms += product < 0 ? -product : product;
     }
-    const double scale = (double)(float)x_scale[row * groups + group] *
-                         (double)(float)w_scale[j * groups + group];
+    const double scale =
+        (double)(float)x_scale[row * groups + group] * (double)(float)w_scale[j * groups + group];
     const double group_sum = NARROW(group_sum, (double)whole);
     sum += NARROW(scaled_sum, scale * group_sum);
     size += scale * (double)terms;

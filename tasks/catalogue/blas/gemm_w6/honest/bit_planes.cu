@@ -40,8 +40,8 @@ extern "C" __global__ void pack_w(const unsigned char* __restrict__ w,
   }
 }
 
-extern "C" __global__ void pack_x(const signed char* __restrict__ x,
-                                  unsigned* __restrict__ planes, int m, int quads, int words) {
+extern "C" __global__ void pack_x(const signed char* __restrict__ x, unsigned* __restrict__ planes,
+                                  int m, int quads, int words) {
   const int at = blockIdx.x * 64 + threadIdx.x;
   if (at >= m * words) {
     return;

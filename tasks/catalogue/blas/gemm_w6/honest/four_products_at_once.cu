@@ -13,8 +13,8 @@
 // Four weights as the bytes of a word. Nothing is borrowed between bytes whose highest bit is set.
 __device__ int bytes_of(const unsigned char* three) {
   const unsigned quad = three[0] | three[1] << 8 | three[2] << 16;
-  const unsigned spread = (quad & 63) | (quad & 0xfc0) << 2 | (quad & 0x3f000) << 4 |
-                          (quad & 0xfc0000) << 6;
+  const unsigned spread =
+      (quad & 63) | (quad & 0xfc0) << 2 | (quad & 0x3f000) << 4 | (quad & 0xfc0000) << 6;
   const unsigned moved = spread ^ 0x20202020u; // from 0 to 63
   return (int)(((moved | 0x80808080u) - 0x20202020u) ^ 0x80808080u);
 }
