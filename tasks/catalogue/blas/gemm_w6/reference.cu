@@ -4,13 +4,9 @@
 @*/
 #include <cuda_fp16.h>
 
-// The weight of column p: its six bits, one by one.
-__device__ int weight(const unsigned char* row, long long p) {
-  int bits = 0;
-  for (int b = 0; b < 6; ++b) {
-    const long long place = 6 * p + b;
-    bits |= (row[place / 8] >> place % 8 & 1) << b;
-  }
+// The weight in six bits of the number that three bytes are, the first byte lowest.
+__device__ int weight(int three, int place) {
+  const int bits = three / (1 << 6 * place) % 64;
   return bits < 32 ? bits : bits - 64;
 }
 
@@ -21,14 +17,18 @@ extern "C" __global__ void reference(const signed char* x, const __half* x_scale
   if (j >= n) {
     return;
   }
-  const long long k = 4 * quads, groups = (k + 127) / 128;
+  const long long groups = (quads + 31) / 32;
   double sum = 0, size = 0;
   for (long long group = 0; group < groups; ++group) {
     long long whole = 0, terms = 0;
-    for (long long p = 128 * group; p < min(128 * group + 128, k); ++p) {
-      const int product = x[row * k + p] * weight(w + j * 3 * quads, p);
-      whole += product;
-      terms += product < 0 ? -product : product;
+    for (long long q = 32 * group; q < min(32 * group + 32, quads); ++q) {
+      const unsigned char* bytes = w + 3 * (j * quads + q);
+      const int three = bytes[0] + 256 * bytes[1] + 65536 * bytes[2];
+      for (int place = 0; place < 4; ++place) {
+        const int product = x[row * 4 * quads + 4 * q + place] * weight(three, place);
+        whole += product;
+        terms += product < 0 ? -product : product;
+      }
     }
     const double scale =
         (double)(float)x_scale[row * groups + group] * (double)(float)w_scale[j * groups + group];
