@@ -37,7 +37,7 @@ double tensor_bytes(const Task& task, const Shape& shape) {
 
 bool reads_rows_by_index(const Task& task) {
   return task.name == "embedding_gather" || task.name == "moe_grouped_gemm" ||
-         task.find_tensor("row_ptr") != nullptr;
+         task.name == "bf16_decode_entropy" || task.find_tensor("row_ptr") != nullptr;
 }
 
 TEST_P(CatalogueTask, MovesEachInputAndEachOutputOnce) {
@@ -261,6 +261,8 @@ const std::map<std::string, Work>& work() {
       {"nbody", {{{"targets", 3}, {"sources", 5}}, 270}},
       // 2 transforms of 3 passes with 4 butterflies: a complex product and two sums are 10
       {"fft_batched", {{{"batch", 2}, {"n", 8}}, 240}},
+      // 6 numbers: a lookup, a shift of the bits, a join
+      {"bf16_decode_entropy", {{{"chunks", 2}, {"length", 3}}, 18}},
       // density 8, momentum 10, velocity 2, its square 3, diagonals 2, 1 - 1.5 u.u 2, weight * rho
       // 3;
       // a moving population 9, the one at rest 4
