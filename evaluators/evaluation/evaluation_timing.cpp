@@ -86,9 +86,10 @@ int areas_of(const TaskOnDevice& on_device, const tasks::Shape& shape, std::size
 }
 
 int most_samples(const tasks::Task& task, int wanted) {
-  const bool computes_anew = std::any_of(
-      task.tensors.begin(), task.tensors.end(),
-      [](const tasks::TensorSpec& tensor) { return is_computed(tensor) && !tensor.is_static; });
+  const bool computes_anew =
+      std::any_of(task.tensors.begin(), task.tensors.end(), [](const tasks::TensorSpec& tensor) {
+        return is_computed(tensor) && !tensor.is_static;
+      });
   return computes_anew ? std::min(wanted, kMostComputed) : wanted;
 }
 

@@ -234,8 +234,7 @@ std::string module_task_toml(const json& description, const ModuleOrigin& origin
                  ? "The outputs of run() in reference.py."
                  : "The output of the PyTorch module Model in reference.py."),
       quoted(operations(description)), quoted(bytes_of_tensors(description)), quoted(origin.mode),
-      knobs_text(description),
-      quoted(origin.origin), toml_value(module_flags(description)));
+      knobs_text(description), quoted(origin.origin), toml_value(module_flags(description)));
   text += axes_text(description);
   for (const json& tensor : description.at("tensors")) {
     text += tensor_text(tensor);
