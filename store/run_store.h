@@ -190,12 +190,12 @@ struct LeaderboardRow {
   std::optional<double> dollars; ///< cost of the reply; nullopt: unknown, or not from a model
 };
 // In the order of CSV.
-WINNOW_FIELDS(LeaderboardRow, task, device, device_name, rank, tied, unranked, versus_best,
-              versus_best_bounds, best_alternative, of_light, speedup, speedup_bounds, score_ns,
-              candidate_id, evaluation_id, run_id, run, origin, model, parameters, isolation,
-              evaluated_at, lines, digest, task_digest, evaluator_version, speedup_versus, shapes,
-              findings, dollars, held_out_speedup, flag, task_flags, author, task_note, task_proof,
-              kernel, comparable)
+WINNOW_FIELDS(LeaderboardRow, task, device, device_name, rank, tied, unranked, speedup,
+              speedup_bounds, score_ns, candidate_id, evaluation_id, run_id, run, origin, model,
+              parameters, isolation, evaluated_at, lines, digest, task_digest, evaluator_version,
+              speedup_versus, shapes, findings, dollars, held_out_speedup, flag, task_flags, author,
+              task_note, task_proof, kernel, comparable, versus_best, versus_best_bounds,
+              best_alternative, of_light)
 
 struct LeaderboardQuery {
   std::string task;      ///< empty: all
