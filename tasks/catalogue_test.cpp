@@ -258,6 +258,9 @@ const std::map<std::string, Work>& work() {
       // 15 pairs: 3 differences, 3 squares, 3 sums; a root, a product, a quotient; 3 products, 3
       // sums
       {"nbody", {{{"targets", 3}, {"sources", 5}}, 270}},
+      // 6 positions: C^T q is 2 * 35; 12 pairs of positions of 2 * 12 are less than C, 2 * 35
+      {"linear_attention_gated",
+       {{{"batch", 1}, {"heads", 2}, {"s", 3}, {"d", 5}, {"dv", 7}}, 708}},
       // 6 sums of 5 products, of which one has a weight that is not 0
       {"gemm_sparse_weights", {product, 12}},
       // 2 transforms of 3 passes with 4 butterflies: a complex product and two sums are 10
