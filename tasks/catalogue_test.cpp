@@ -37,8 +37,9 @@ double tensor_bytes(const Task& task, const Shape& shape) {
 
 /// An index chooses which rows are read, or a plan may pack weights once without their zeros.
 bool reads_parts_of_inputs(const Task& task) {
-  return task.name == "embedding_gather" || task.name == "moe_grouped_gemm" ||
-         task.name == "gemm_sparse_weights" || task.find_tensor("row_ptr") != nullptr;
+  static const std::set<std::string> names{"embedding_gather", "gemm_sparse_weights",
+                                           "moe_grouped_gemm"};
+  return names.contains(task.name) || task.find_tensor("row_ptr") != nullptr;
 }
 
 TEST_P(CatalogueTask, MovesEachInputAndEachOutputOnce) {
@@ -261,6 +262,8 @@ const std::map<std::string, Work>& work() {
       // 6 positions: C^T q is 2 * 35; 12 pairs of positions of 2 * 12 are less than C, 2 * 35
       {"linear_attention_gated",
        {{{"batch", 1}, {"heads", 2}, {"s", 3}, {"d", 5}, {"dv", 7}}, 708}},
+      // 6 sequences of 8: a product and a sum for skip 16; 36 pairs of a tap and a place 72
+      {"long_convolution", {{{"batch", 2}, {"channels", 3}, {"n", 8}}, 528}},
       // 6 sums of 5 products, of which one has a weight that is not 0
       {"gemm_sparse_weights", {product, 12}},
       // 2 transforms of 3 passes with 4 butterflies: a complex product and two sums are 10
