@@ -35,10 +35,11 @@ double tensor_bytes(const Task& task, const Shape& shape) {
   return bytes;
 }
 
-/// An index chooses which rows are read, or a plan may pack weights once without their zeros.
+/// An index or bits choose what is read, or a plan may pack weights once without their zeros.
 bool reads_parts_of_inputs(const Task& task) {
-  static const std::set<std::string> names{"bf16_decode_entropy", "embedding_gather",
-                                           "gemm_sparse_weights", "moe_grouped_gemm", "spgemm_csr"};
+  static const std::set<std::string> names{"attention_decode_pruned", "bf16_decode_entropy",
+                                           "embedding_gather",        "gemm_sparse_weights",
+                                           "moe_grouped_gemm",        "spgemm_csr"};
   return names.contains(task.name) || task.find_tensor("row_ptr") != nullptr;
 }
 
@@ -268,6 +269,10 @@ const std::map<std::string, Work>& work() {
        {{{"batch", 1}, {"heads", 2}, {"s", 3}, {"d", 5}, {"dv", 7}}, 708}},
       // 6 sequences of 8: a product and a sum for skip 16; 36 pairs of a tap and a place 72
       {"long_convolution", {{{"batch", 2}, {"channels", 3}, {"n", 8}}, 528}},
+      // 12 pairs of a query and a key: products 2 * 3 each of half of the elements; scale, maximum,
+      // difference, exponential, sum
+      {"attention_decode_pruned",
+       {{{"batch", 1}, {"kv_heads", 2}, {"group", 2}, {"s", 3}, {"d", 6}, {"room", 4}}, 204}},
       // 6 sums of 5 products, of which one has a weight that is not 0
       {"gemm_sparse_weights", {product, 12}},
       // 2 transforms of 3 passes with 4 butterflies: a complex product and two sums are 10
