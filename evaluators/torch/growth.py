@@ -15,13 +15,14 @@ EXACT = 1e-9
 FAR = 2  # times the tolerance at the probes: there a border is a smaller part
 TOLERANCE = 0.05  # of the fit at sizes that it has not seen
 MOST_TERMS = 12
+MOST_STEPS = 4000  # a recurrent network has tens of thousands, and takes seconds to count once
 LEAST_SHARE = 1e-5  # of all operations: smaller terms are left out
 
 
 def expression(module, search, names, others):
     """The text, or None where the module cannot be counted. `names`: {knob: axis}; `others`: more sizes."""
     start = module.survey(search)
-    if start.estimated:
+    if start.estimated or start.steps > MOST_STEPS:
         return None
     growth = Growth(module, search, list(names), others)
     points = [values for values in [search, *growth.probes.values(), *others] if counted(module, values)]

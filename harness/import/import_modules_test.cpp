@@ -78,6 +78,36 @@ TEST(ModuleTask, CountsBytesAndOperations) {
   EXPECT_DOUBLE_EQ(at(task, task.operations, tiny), 1e6 * 8 / 128);
 }
 
+TEST(ModuleTask, AxesThatNeverVaryAreNumbersWhereTheirNamesWouldBeTooLong) {
+  json description = linear();
+  for (int i = 0; i < 200; ++i) {
+    const std::string axis = "channels_of_block_" + std::to_string(i);
+    description["axes"].push_back({{"name", axis}, {"value", 2}, {"fixed", true}});
+    for (auto& set : description["shapes"]) {
+      for (json& shape : set) {
+        shape[axis] = 2;
+      }
+    }
+    json weight = description["tensors"][1];
+    weight["name"] = weight["state"] = "w" + std::to_string(i);
+    weight["shape"] = {axis, "width"};
+    description["tensors"].push_back(weight);
+  }
+  const tasks::Task task = parsed(description);
+  EXPECT_EQ(at(task, task.bytes, 1), 4 * (128 * 64 + (16 + 200 * 2) * 64 + 128 * 16));
+}
+
+TEST(ModuleTask, TakesTheModulesOwnGrowthAndTheNamesOfItsIntegers) {
+  json description = linear();
+  description["operations_text"] = "2 * batch * width * width";
+  description["knobs"] = {{"hidden_size", "width"}};
+  const tasks::Task task = parsed(description);
+  EXPECT_EQ(at(task, task.operations, 1), 2 * 128 * 64 * 64);
+  EXPECT_EQ(task.torch->knobs.at("hidden_size"), "width");
+  description["knobs"] = {{"hidden_size", "depth"}};
+  EXPECT_THROW(parsed(description), UsageError);
+}
+
 TEST(ModuleTask, HundredsOfTensorsHaveAShortSize) {
   json description = linear();
   for (int i = 0; i < 500; ++i) {

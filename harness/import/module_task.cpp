@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -64,12 +65,23 @@ const json* work_of(const json& description) {
   return found == description.end() ? nullptr : &*found;
 }
 
-/// "4 * batch * width + 40960": a term for each product of axes, because a network may have
-/// hundreds of tensors and an expression may not.
-std::string bytes_of_tensors(const json& description) {
-  if (const json* work = work_of(description)) {
-    return work->at("bytes").get<std::string>();
+/// The value of an axis that is the same at all shapes.
+std::optional<std::int64_t> fixed_value(const json& description, const std::string& axis) {
+  std::optional<std::int64_t> value;
+  for (const auto& set : description.at("shapes").items()) {
+    for (const json& shape : set.value()) {
+      const auto here = shape.find(axis);
+      if (here == shape.end() || (value && *value != here->get<std::int64_t>())) {
+        return std::nullopt;
+      }
+      value = here->get<std::int64_t>();
+    }
   }
+  return value;
+}
+
+/// `with_fixed`: axes that are the same at all shapes stand as names, not as numbers.
+std::string terms_of_tensors(const json& description, bool with_fixed) {
   std::map<std::string, std::int64_t> terms; // bytes by the axes that they are multiplied with
   for (const json& tensor : description.at("tensors")) {
     const auto dtype = tasks::dtype_from_string(tensor.at("dtype").get<std::string>());
@@ -79,8 +91,11 @@ std::string bytes_of_tensors(const json& description) {
     auto bytes = static_cast<std::int64_t>(tasks::size_bytes(*dtype));
     std::string axes;
     for (const json& extent : tensor.at("shape")) {
-      bytes *= extent.is_string() ? 1 : extent.get<std::int64_t>();
-      axes += extent.is_string() ? " * " + extent.get<std::string>() : "";
+      const auto number = extent.is_number() ? std::optional(extent.get<std::int64_t>())
+                          : with_fixed       ? std::nullopt
+                                             : fixed_value(description, extent.get<std::string>());
+      bytes *= number.value_or(1);
+      axes += number ? "" : " * " + extent.get<std::string>();
     }
     terms[axes] += bytes;
   }
@@ -89,6 +104,17 @@ std::string bytes_of_tensors(const json& description) {
     texts.push_back(fmt::format("{}{}", bytes, axes));
   }
   return join(texts, " + ");
+}
+
+/// "4 * batch * width + 40960": a term for each product of axes, because a network may have
+/// hundreds of tensors and an expression may not.
+std::string bytes_of_tensors(const json& description) {
+  if (const json* work = work_of(description)) {
+    return work->at("bytes").get<std::string>();
+  }
+  constexpr std::size_t kLong = 1000;
+  const std::string text = terms_of_tensors(description, true);
+  return text.size() > kLong ? terms_of_tensors(description, false) : text;
 }
 
 std::int64_t count_at(const json& tensor, const json& axes) {
