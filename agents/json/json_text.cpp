@@ -13,24 +13,27 @@
 namespace winnow::agents {
 namespace {
 
-/// Why a long text is not parsed: nullptr: it is. The parser would take many times its size, also
-/// for its message about a text that was cut off. Looks at the bytes alone.
+/// Why a long text is not parsed: the parser would take many times its size, also for its message
+/// about a text that was cut off. nullptr: it is parsed. Looks at the bytes alone.
 const char* fault_of_long(std::string_view text) {
   constexpr std::size_t kLong = 1U << 20U, kMostValues = 1'000'000, kMostTextBytes = 8U << 20U;
-  std::size_t values = 0, begin = 0;
+  if (text.size() <= kLong) {
+    return nullptr;
+  }
+  std::size_t values = 0;
   std::ptrdiff_t level = 0;
-  bool in_text = false;
-  for (std::size_t i = 0; text.size() > kLong && i < text.size(); ++i) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    if (in_text && i - begin > kMostTextBytes) {
-      return "JSON with a text of more than 8 MiB";
-    }
-    if (c == '\\' && in_text) {
-      ++i;
-    } else if (c == '"') {
-      in_text = !in_text;
-      begin = i;
-    } else if (!in_text) {
+    if (c == '"') {
+      const std::size_t end = json_string_end(text, i);
+      if (end - i > kMostTextBytes) {
+        return "JSON with a text of more than 8 MiB";
+      }
+      if (end >= text.size()) {
+        return "not JSON: it is cut off";
+      }
+      i = end;
+    } else {
       level += c == '[' || c == '{' ? 1 : c == ']' || c == '}' ? -1 : 0;
       values += c == '[' || c == '{' || c == ',' ? 1 : 0;
     }
@@ -38,7 +41,7 @@ const char* fault_of_long(std::string_view text) {
       return "JSON of more than a million values";
     }
   }
-  return in_text || level > 0 ? "not JSON: it is cut off" : nullptr;
+  return level > 0 ? "not JSON: it is cut off" : nullptr;
 }
 
 nlohmann::json parse_limited(std::string_view text) {

@@ -175,12 +175,11 @@ class Description:
         }  # fmt: skip
 
     def operations(self, named, names):
-        """An expression over the axes."""
+        """An expression over the axes; None where the module shows none."""
         search = named["shapes"]["search"][0]
         shown = {knob: names.shown[knob] for knob in names.axes() if search[names.shown[knob]] > 0}
         others = [*self.sets.promotion, *self.sets.held_out]
-        found = growth.expression(self.module, self.sets.search, shown, others)
-        return found or growth.proportional(self.search.operations, named["tensors"], search)
+        return growth.expression(self.module, self.sets.search, shown, others)
 
     def works_with(self, scalars):
         trial = Trial(self.module, self.sets.base, self.generators, self.device, scalars)

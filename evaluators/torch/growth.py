@@ -174,14 +174,3 @@ def number_text(coefficient):
         return str(coefficient.numerator)
     digits = max(0, 5 - math.floor(math.log10(float(coefficient))))
     return f"{float(coefficient):.{digits}f}".rstrip("0").rstrip(".") if digits else f"{float(coefficient):.0f}"
-
-
-def proportional(operations, tensors, search):
-    """As many operations for each element of the tensors that change from launch to launch."""
-    terms, elements = [], 0
-    for tensor in tensors:
-        if not tensor["static"]:
-            extents = tensor["shape"] or [1]
-            terms.append(" * ".join(str(extent) for extent in extents))
-            elements += math.prod(search.get(extent, extent) for extent in extents)
-    return f"{number_text(operations / elements)} * ({' + '.join(terms)})"

@@ -55,8 +55,7 @@ class Memory:
         return flat.view(dtype).reshape(shape)
 
     def load(self, tensor, device):
-        typed = self.view(tensor["offset"], torch_dtype(tensor["dtype"]), tensor["shape"])
-        return typed.clone() if device.type == "cpu" else typed.to(device)
+        return placed(self.view(tensor["offset"], torch_dtype(tensor["dtype"]), tensor["shape"]), device)
 
     def store(self, tensor, offset):
         if offset % 8:
@@ -64,11 +63,15 @@ class Memory:
         self.view(offset, tensor.dtype, list(tensor.shape)).copy_(tensor)
 
 
+def placed(tensor, device):
+    """A copy on the device."""
+    return tensor.clone() if device.type == "cpu" else tensor.to(device)
+
+
 def from_file(path, tensor, device):
     """The tensor of a file's bytes."""
     data = torch.from_file(path, shared=False, size=os.path.getsize(path), dtype=torch.uint8)
-    typed = data.view(torch_dtype(tensor["dtype"])).reshape(tensor["shape"])
-    return typed.clone() if device.type == "cpu" else typed.to(device)
+    return placed(data.view(torch_dtype(tensor["dtype"])).reshape(tensor["shape"]), device)
 
 
 def widened(tensor):

@@ -35,7 +35,7 @@ constexpr std::chrono::seconds kDeathWait{5};
 constexpr int kWarmupRuns = 3;
 constexpr int kMinSamples = 20;
 constexpr int kMaxSamples = 200;
-constexpr std::uint64_t kMostOtherBytes = std::uint64_t{1} << 30U;
+constexpr double kMostOtherBytes = 1U << 30U;
 constexpr const char* kExpert = "expert.py";
 constexpr std::uint64_t kMaxExpertBytes = 256U << 10U;
 
@@ -67,6 +67,10 @@ json tensor_json(const tasks::Task& task, const tasks::TensorSpec& tensor,
 std::string mode_of(std::string_view name) {
   const bool is_own = name == kTorchEager || name == kTorchCompiled || name == kTorchTuned;
   return std::string(is_own ? name.substr(std::string_view("torch.").size()) : name);
+}
+
+std::string unreadable(std::string_view why) {
+  return fmt::format("cannot read the answer of the Python process: {}", why);
 }
 
 std::string error_of(const json& reply) {
@@ -131,11 +135,9 @@ void TorchProcess::start() {
 void TorchProcess::write_inputs(const tasks::Shape& shape, std::uint64_t seed, bool is_timed) {
   shape_ = shape;
   write_set("in", seed, true);
-  std::uint64_t bytes = 0;
+  double bytes = 0;
   for (const tasks::TensorSpec& tensor : task_.tensors) {
-    bytes += is_read(tensor) ? static_cast<std::uint64_t>(tasks::element_count(tensor, shape)) *
-                                   tasks::size_bytes(tensor.dtype)
-                             : 0;
+    bytes += is_read(tensor) ? tasks::tensor_bytes(tensor, shape) : 0;
   }
   if (is_timed && bytes <= kMostOtherBytes) {
     write_set("other", seed + 1, false);
@@ -204,8 +206,7 @@ json TorchProcess::ask(const json& request) {
   json reply = json::parse(*line, nullptr, false);
   if (!reply.is_object()) {
     child_.reset();
-    return {
-        {"error", "cannot read the answer of the Python process: " + truncate_text(*line, 200)}};
+    return {{"error", unreadable(truncate_text(*line, 200))}};
   }
   return reply;
 }
@@ -223,7 +224,7 @@ TorchAlternatives TorchProcess::alternatives() {
       reply.at("names").get_to(found.names);
       reply.at("none").get_to(found.none);
     } catch (const json::exception& error) {
-      found.error = std::string("cannot read the answer of the Python process: ") + error.what();
+      found.error = unreadable(error.what());
     }
   }
   return found;
@@ -252,8 +253,7 @@ std::vector<TorchAnswer> TorchProcess::time(const std::vector<std::string>& name
       reply.at("times_ns").at(i).get_to(answers[i].times_ns);
       answers[i].error = error_of({{"error", reply.at("errors").at(i)}});
     } catch (const json::exception& error) {
-      answers[i].error =
-          std::string("cannot read the answer of the Python process: ") + error.what();
+      answers[i].error = unreadable(error.what());
     }
   }
   return answers;
