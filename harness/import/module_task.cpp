@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -65,23 +64,22 @@ const json* work_of(const json& description) {
   return found == description.end() ? nullptr : &*found;
 }
 
-/// The value of an axis that is the same at all shapes.
-std::optional<std::int64_t> fixed_value(const json& description, const std::string& axis) {
-  std::optional<std::int64_t> value;
-  for (const auto& set : description.at("shapes").items()) {
-    for (const json& shape : set.value()) {
-      const auto here = shape.find(axis);
-      if (here == shape.end() || (value && *value != here->get<std::int64_t>())) {
-        return std::nullopt;
-      }
-      value = here->get<std::int64_t>();
+/// The values of the axes that are the same at all shapes. A "fixed" axis may differ at tiny ones.
+std::map<std::string, std::int64_t> axes_without_change(const json& description) {
+  std::map<std::string, std::int64_t> values = description.at("shapes").at("search").at(0);
+  for (const json& set : description.at("shapes")) {
+    for (const json& shape : set) {
+      std::erase_if(values, [&](const auto& axis) {
+        return shape.at(axis.first).template get<std::int64_t>() != axis.second;
+      });
     }
   }
-  return value;
+  return values;
 }
 
-/// `with_fixed`: axes that are the same at all shapes stand as names, not as numbers.
-std::string terms_of_tensors(const json& description, bool with_fixed) {
+/// `numbers`: axes that stand as numbers, not as names.
+std::string terms_of_tensors(const json& description,
+                             const std::map<std::string, std::int64_t>& numbers) {
   std::map<std::string, std::int64_t> terms; // bytes by the axes that they are multiplied with
   for (const json& tensor : description.at("tensors")) {
     const auto dtype = tasks::dtype_from_string(tensor.at("dtype").get<std::string>());
@@ -91,11 +89,14 @@ std::string terms_of_tensors(const json& description, bool with_fixed) {
     auto bytes = static_cast<std::int64_t>(tasks::size_bytes(*dtype));
     std::string axes;
     for (const json& extent : tensor.at("shape")) {
-      const auto number = extent.is_number() ? std::optional(extent.get<std::int64_t>())
-                          : with_fixed       ? std::nullopt
-                                             : fixed_value(description, extent.get<std::string>());
-      bytes *= number.value_or(1);
-      axes += number ? "" : " * " + extent.get<std::string>();
+      if (extent.is_number()) {
+        bytes *= extent.get<std::int64_t>();
+      } else if (const auto number = numbers.find(extent.get<std::string>());
+                 number != numbers.end()) {
+        bytes *= number->second;
+      } else {
+        axes += " * " + extent.get<std::string>();
+      }
     }
     terms[axes] += bytes;
   }
@@ -113,8 +114,9 @@ std::string bytes_of_tensors(const json& description) {
     return work->at("bytes").get<std::string>();
   }
   constexpr std::size_t kLong = 1000;
-  const std::string text = terms_of_tensors(description, true);
-  return text.size() > kLong ? terms_of_tensors(description, false) : text;
+  const std::string text = terms_of_tensors(description, {});
+  return text.size() > kLong ? terms_of_tensors(description, axes_without_change(description))
+                             : text;
 }
 
 std::int64_t count_at(const json& tensor, const json& axes) {
@@ -129,7 +131,8 @@ std::int64_t count_at(const json& tensor, const json& axes) {
 /// An expression; without one, right at the first search shape, and elsewhere in proportion to the
 /// elements that change from launch to launch.
 std::string operations(const json& description) {
-  if (const auto text = description.find("operations_text"); text != description.end()) {
+  if (const auto text = description.find("operations_text");
+      text != description.end() && text->is_string()) {
     return text->get<std::string>();
   }
   const json& axes = description.at("shapes").at("search").at(0);
@@ -145,8 +148,8 @@ std::string operations(const json& description) {
       total += count_at(tensor, axes);
     }
   }
-  return fmt::format("{:.1f} * ({}) / {:.1f}", description.at("operations").at(0).get<double>(),
-                     join(terms, " + "), static_cast<double>(total));
+  const double each = description.at("operations").at(0).get<double>() / static_cast<double>(total);
+  return fmt::format("{:.10g} * ({})", each, join(terms, " + "));
 }
 
 /// A constant such as padding = 0 is no size. The module keeps the value that its file gives it.
