@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <map>
-#include <span>
 
 #include <fmt/format.h>
 
@@ -105,21 +104,6 @@ BaselineStanding standing_of(const LeaderboardRow& row,
   return standing;
 }
 
-/// All libraries and frameworks that are timed beside the group of this row.
-std::vector<BaselineStanding> standings_of(const Database& database, const LeaderboardRow& row) {
-  const auto timings = newest_timings(database, row.task, row.task_digest, row.device_name);
-  std::map<std::string, std::vector<const BaselineTiming*>> by_name;
-  for (const BaselineTiming& timing : timings) {
-    by_name[timing.name].push_back(&timing);
-  }
-  const auto medians = baseline_medians(database, row.evaluation_id);
-  std::vector<BaselineStanding> standings;
-  for (const auto& [name, of_name] : by_name) {
-    standings.push_back(standing_of(row, of_name, medians));
-  }
-  return standings;
-}
-
 void insert_timings(Database& database, RowId task, const std::vector<BaselineTiming>& timings) {
   Query insert(database, insert_into<BaselineTiming>("baseline_timings", "task_id", kTiming));
   for (BaselineTiming timing : timings) {
@@ -166,39 +150,6 @@ void insert_library_timings(Database& database, RowId candidate,
   insert_timings(database, task.integer("task_id"), timings);
 }
 
-std::string name_of(const BaselineStanding& standing) {
-  return standing.name + (standing.version.empty() ? "" : " " + standing.version);
-}
-
-const BaselineStanding* best_of(const std::vector<BaselineStanding>& standings) {
-  const BaselineStanding* best = nullptr;
-  for (const BaselineStanding& other : standings) {
-    const bool counts = other.agrees && other.relative_time > 0;
-    if (counts && (best == nullptr || other.relative_time < best->relative_time)) {
-      best = &other;
-    }
-  }
-  return best;
-}
-
-void put_alternative(const Database& database, std::span<LeaderboardRow> group) {
-  if (group.empty()) {
-    return;
-  }
-  const std::vector<BaselineStanding> standings = standings_of(database, group.front());
-  const BaselineStanding* best = best_of(standings);
-  for (LeaderboardRow& row : group) {
-    if (best != nullptr && row.speedup > 0) {
-      row.best_alternative = name_of(*best);
-      row.versus_best = row.speedup * best->relative_time;
-      if (row.speedup_bounds.known()) {
-        row.versus_best_bounds = {row.speedup_bounds.low * best->relative_bounds.low,
-                                  row.speedup_bounds.high * best->relative_bounds.high};
-      }
-    }
-  }
-}
-
 void RunStore::add_baseline_timings(RowId task, const std::vector<BaselineTiming>& timings) {
   database_.write([&] { insert_timings(database_, task, timings); });
 }
@@ -217,8 +168,15 @@ RunStore::baseline_standings(const std::vector<LeaderboardRow>& rows) const {
       if (i > 0 && same_group(rows[i - 1], row)) {
         continue; // the group's first row already has its baselines
       }
-      const std::vector<BaselineStanding> more = standings_of(database_, row);
-      standings.insert(standings.end(), more.begin(), more.end());
+      const auto timings = newest_timings(database_, row.task, row.task_digest, row.device_name);
+      std::map<std::string, std::vector<const BaselineTiming*>> by_name;
+      for (const BaselineTiming& timing : timings) {
+        by_name[timing.name].push_back(&timing);
+      }
+      const auto medians = baseline_medians(database_, row.evaluation_id);
+      for (const auto& [name, of_name] : by_name) {
+        standings.push_back(standing_of(row, of_name, medians));
+      }
     }
     return standings;
   });

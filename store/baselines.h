@@ -51,9 +51,4 @@ WINNOW_FIELDS(BaselineStanding, time_versus, task, task_digest, device, device_n
               evaluator_version, name, version, relative_time, relative_bounds, shapes, agrees,
               note)
 
-/// "cuDNN attention 2.11.0"
-std::string name_of(const BaselineStanding& standing);
-/// The fastest whose answers agree, of the standings of one board; nullptr: there is none.
-const BaselineStanding* best_of(const std::vector<BaselineStanding>& standings);
-
 } // namespace winnow::store

@@ -1,4 +1,5 @@
 #include "store/baselines.h"
+#include "store/board_facts.h"
 #include "store/leaderboard_format.h"
 #include "store/test_store.h"
 
@@ -162,7 +163,12 @@ TEST(BaselineStandings, AreTheGeometricMeanOverTheShapes) {
 
 TEST(BestAlternative, IsTheFastestWithRightAnswers) {
   RankedStore t;
-  EXPECT_EQ(t.rows().at(0).best_alternative, "");
+  const auto first_row = [&t] {
+    std::vector<LeaderboardRow> rows = t.rows();
+    board_facts(t.store, {}, rows);
+    return rows.at(0);
+  };
+  EXPECT_EQ(first_row().best_alternative, "");
   BaselineTiming wrong = timing("TF32, mm", "search/0", kBaselineNs / 8);
   wrong.agrees = false;
   BaselineTiming library = timing("cuDNN attention", "search/0", kBaselineNs / 2);
@@ -170,7 +176,7 @@ TEST(BestAlternative, IsTheFastestWithRightAnswers) {
   library.times_ns.resize(140, kBaselineNs / 4);
   t.store.add_baseline_timings(t.task,
                                {timing("torch eager", "search/0", kBaselineNs), library, wrong});
-  const LeaderboardRow row = t.rows().at(0);
+  const LeaderboardRow row = first_row();
   EXPECT_THAT(row.best_alternative, ::testing::StartsWith("cuDNN attention "));
   EXPECT_DOUBLE_EQ(row.versus_best, row.speedup / 2);
   EXPECT_DOUBLE_EQ(row.versus_best_bounds.high, row.speedup_bounds.high / 2);

@@ -117,20 +117,6 @@ std::string sure_answer(const BoardSummary& board) {
 /// What a reader would use otherwise leads; the task's own baseline follows.
 std::string against_answer(const BoardSummary& board) {
   const LeaderboardRow& leader = board.leader;
-  const bool loses = leader.versus_best_bounds.known() ? leader.versus_best_bounds.high < 1
-                                                       : leader.versus_best < 1;
-  const std::string other =
-      board.alternative.empty()
-          ? "no library or framework is timed here"
-          : fmt::format("{}{}{} as fast as {}, the fastest library or framework that is timed here",
-                        loses ? "slower: " : "",
-                        speedup_text(board.versus_alternative, leader.versus_best_bounds),
-                        leader.versus_best_bounds.known()
-                            ? fmt::format(" ({} to {})",
-                                          tasks::speedup_text(leader.versus_best_bounds.low),
-                                          tasks::speedup_text(leader.versus_best_bounds.high))
-                            : "",
-                        board.alternative);
   const std::string race = board.final_at.empty() ? "no race" : "no race of the final";
   const std::string tie =
       board.is_tied_with_baseline ? ", but " + race + " tells it from the baseline" : "";
@@ -138,14 +124,21 @@ std::string against_answer(const BoardSummary& board) {
       leader.origin == "baseline"
           ? "the leader is " + leader.speedup_versus + " itself"
           : times_as_fast(leader.speedup, leader.speedup_versus, leader.speedup_bounds) + tie;
-  return board.alternative.empty() ? baseline + "; " + other : other + "; " + baseline;
+  if (leader.best_alternative.empty()) {
+    return baseline + "; no library or framework is timed here";
+  }
+  const tasks::Bounds& bounds = leader.versus_best_bounds;
+  const bool loses = (bounds.known() ? bounds.high : leader.versus_best) < 1;
+  return (loses ? "slower: " : "") +
+         times_as_fast(leader.versus_best, leader.best_alternative, bounds) +
+         ", the fastest library or framework that is timed here; " + baseline;
 }
 
 std::string limit_answer(const BoardSummary& board) {
-  return board.of_light > 0
+  return board.leader.of_light > 0
              ? fmt::format("{} of the speed of light at the search shape with the least "
                            "share; bound: {}",
-                           percent_text(board.of_light), board.bound)
+                           percent_text(board.leader.of_light), board.bound)
              : "not known: " + board.bound;
 }
 
@@ -205,8 +198,12 @@ json cost_json(const CostToReach& cost) {
 json summary_json(const BoardSummary& board) {
   json document = record_json(
       board, {"leader is_tied_with_baseline baseline_speedup race_ratio race_bounds cost",
-              "final_at of_light alternative versus_alternative export_command"});
+              "final_at export_command"});
   document["leader"] = board.leader.candidate_id == 0 ? json() : json(board.leader.candidate_id);
+  const LeaderboardRow& leader = board.leader;
+  document["of_light"] = leader.of_light > 0 ? json(leader.of_light) : json();
+  document["alternative"] = value_or_null(leader.best_alternative);
+  document["versus_alternative"] = leader.versus_best > 0 ? json(leader.versus_best) : json();
   document["cost"] = board.cost ? cost_json(*board.cost) : json();
   document["answers"] = answers_json(board);
   return document;

@@ -35,17 +35,14 @@ struct BoardSummary {
   /// The leader's race with that row; ratio 0: none.
   double race_ratio = 0;
   tasks::Bounds race_bounds; ///< 99 %
-  double of_light = 0;       ///< least share of the speed of light at a search shape; 0: unknown
-  std::string bound;         ///< what the limit is: "DRAM's peak"; or why it is unknown
-  std::string alternative;   ///< the fastest library or framework with its version; empty: none
-  double versus_alternative = 0;   ///< speedup of the leader over `alternative`
+  std::string bound;         ///< what the leader's limit is: "DRAM's peak"; or why it is unknown
   std::optional<CostToReach> cost; ///< nullopt: no model wrote the leader
   std::string final_command;       ///< holds a final of this board
   std::string export_command;      ///< writes the leader as a program; empty: there is no leader
 };
 WINNOW_FIELDS(BoardSummary, task, task_digest, device, device_name, evaluator_version, leader,
               final_at, tied, is_tied_with_baseline, baseline_speedup, race_ratio, race_bounds,
-              of_light, bound, alternative, versus_alternative, cost, final_command, export_command)
+              bound, cost, final_command, export_command)
 
 /// A correct kernel that has no place on its board.
 struct LeftOutKernel {
@@ -73,11 +70,12 @@ struct BoardFacts {
   std::vector<LeftOutKernel> left_out;
 };
 
-/// `rows`: what store.leaderboard(query) returned. Commands name the store `store_name`; empty: by
-/// its path, as the user gave it. Of the kernels that are left out it has query.top for each task
-/// and device; 0: all.
+/// `rows`: what store.leaderboard(query) returned; they get what stands beside their times:
+/// best_alternative, versus_best with its bounds, and of_light. Commands name the store
+/// `store_name`; empty: by its path, as the user gave it. Of the kernels that are left out it has
+/// query.top for each task and device; 0: all.
 BoardFacts board_facts(const RunStore& store, const LeaderboardQuery& query,
-                       const std::vector<LeaderboardRow>& rows, const std::string& store_name = {});
+                       std::vector<LeaderboardRow>& rows, const std::string& store_name = {});
 
 /// As members of "summaries" and "not_ranked" of a leaderboard's document.
 nlohmann::json summary_json(const BoardSummary& summary);

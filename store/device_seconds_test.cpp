@@ -61,7 +61,8 @@ TEST(DeviceSeconds, OfTheBoardAreThoseOfTheSuiteIfTheLeaderCameLast) {
   t.add("", "// the baseline", {t.taking(8)});
   t.reply("axpy/0/0", t.taking(3));
   t.reply("axpy/1/0", t.taking(2, 4));
-  const BoardFacts facts = board_facts(t.store, {}, t.store.leaderboard({}));
+  std::vector<LeaderboardRow> rows = t.store.leaderboard({});
+  const BoardFacts facts = board_facts(t.store, {}, rows);
   EXPECT_DOUBLE_EQ(facts.summaries.at(0).cost->device_seconds, t.seconds());
   EXPECT_DOUBLE_EQ(t.seconds(), 13);
 }

@@ -123,7 +123,7 @@ TEST(JsonDocumentation, ListsEveryFieldOfBoardsAndExports) {
   sitting.rows = {row};
   t.store.add_sitting(t.run, t.task, sitting);
   const test::JsonPage json_page(WINNOW_SOURCE_DIR);
-  const auto rows = t.store.leaderboard({});
+  auto rows = t.store.leaderboard({});
   const nlohmann::json board = leaderboard_json(rows, board_facts(t.store, {}, rows));
   EXPECT_EQ(board["gpu_spreads"].size(), 1U);
   EXPECT_FALSE(board["summaries"][0]["cost"].is_null());

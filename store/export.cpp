@@ -132,8 +132,9 @@ void add_sittings(const RunStore& store, const LeaderboardQuery& query, json& do
 } // namespace
 
 json export_document(const RunStore& store, const LeaderboardQuery& query) {
-  const std::vector<LeaderboardRow> rows = store.leaderboard(query);
-  json board = leaderboard_json(rows, board_facts(store, query, rows));
+  std::vector<LeaderboardRow> rows = store.leaderboard(query);
+  const BoardFacts facts = board_facts(store, query, rows);
+  json board = leaderboard_json(rows, facts);
   json document{{"schema", "winnow.export"},
                 {"version", 2},
                 {"runs", json::array()},

@@ -3,7 +3,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "store/author.h"
-#include "store/beside.h"
 #include "store/fields.h"
 #include "store/run_store.h"
 #include "store/task_notes.h"
@@ -35,14 +34,14 @@ std::vector<RowId> select_groups(const Database& database, const LeaderboardQuer
 
 // Not in the view.
 constexpr FieldRules kComputed{"tied task_note task_proof speedup_versus shapes task_flags author "
-                               "best_alternative versus_best "
-                               "versus_best_bounds of_light"};
+                               "best_alternative versus_best versus_best_bounds of_light"};
 
 LeaderboardRow read_row(const Query& query) {
-  return row_of<LeaderboardRow>(query, {"tied task_note task_proof best_alternative versus_best "
-                                        "versus_best_bounds of_light",
-                                        {},
-                                        "parameters"});
+  constexpr FieldRules kFilledLater{
+      "tied task_note task_proof best_alternative versus_best versus_best_bounds of_light",
+      {},
+      "parameters"};
+  return row_of<LeaderboardRow>(query, kFilledLater);
 }
 
 const std::string kSelectRows =
@@ -116,9 +115,7 @@ std::vector<LeaderboardRow> RunStore::leaderboard(const LeaderboardQuery& query)
       for (LeaderboardRow& row : of_group) {
         row.task_note = notes.revision(row.task, row.task_digest);
         row.task_proof = notes.proof(row.task, row.task_digest, row.device);
-        row.of_light = light_of(database_, row.evaluation_id).fraction;
       }
-      put_alternative(database_, of_group);
       std::move(of_group.begin(), of_group.end(), std::back_inserter(rows));
     }
     return rows;

@@ -80,7 +80,8 @@ TEST(Leaderboard, NamesTheAuthorOfEachKernel) {
     authors.push_back(row.author);
   }
   EXPECT_THAT(authors, ElementsAre("mine.cu", "alice", "baseline"));
-  const BoardFacts facts = board_facts(t.store, {}, t.store.leaderboard({}));
+  std::vector<LeaderboardRow> rows = t.store.leaderboard({});
+  const BoardFacts facts = board_facts(t.store, {}, rows);
   ASSERT_EQ(facts.left_out.size(), 1U);
   EXPECT_EQ(facts.left_out[0].author, "b.cu");
   EXPECT_THAT(left_out_json(facts.left_out[0])["note"].get<std::string>(),

@@ -54,7 +54,7 @@ ExitCode leaderboard(const LeaderboardCommand& command) {
   store::LeaderboardQuery query = command.query;
   query.run = only_run(store, query.run);
   store.require_known(query);
-  const auto rows = store.leaderboard(query);
+  auto rows = store.leaderboard(query);
   const Format format = command.json ? Format::Json : formats().at(command.format);
   const store::BoardFacts facts = store::board_facts(store, query, rows);
   if (rows.empty() && facts.left_out.empty() && format == Format::Table) {

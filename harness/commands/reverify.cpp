@@ -181,8 +181,9 @@ ExitCode reverify(const ReverifyCommand& command) {
   if (verification.cancelled()) {
     std::cerr << "interrupted; what was judged before is stored\n";
   }
-  const std::vector<store::LeaderboardRow> now = store.leaderboard(query);
-  std::cout << format_leaderboard(now, Format::Table, store::board_facts(store, query, now));
+  std::vector<store::LeaderboardRow> now = store.leaderboard(query);
+  const store::BoardFacts facts = store::board_facts(store, query, now);
+  std::cout << format_leaderboard(now, Format::Table, facts);
   return verification.exit_code();
 }
 

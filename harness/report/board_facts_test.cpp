@@ -62,10 +62,13 @@ struct FactsStore : TestStore {
     store.add_sitting(run, task, sitting);
   }
   BoardFacts facts(const LeaderboardQuery& query = {}) const {
-    return board_facts(store, query, store.leaderboard(query));
+    std::vector<LeaderboardRow> rows = store.leaderboard(query);
+    return board_facts(store, query, rows);
   }
   std::string text(Format format, const LeaderboardQuery& query = {}) const {
-    return format_leaderboard(store.leaderboard(query), format, facts(query), 0);
+    std::vector<LeaderboardRow> rows = store.leaderboard(query);
+    const BoardFacts facts = board_facts(store, query, rows);
+    return format_leaderboard(rows, format, facts, 0);
   }
 };
 
@@ -258,8 +261,8 @@ TEST(BoardFacts, TheBestAlternativeIsNamed) {
   t.store.add_baseline_timings(t.task,
                                {timing("torch eager", 403), timing("torch.compile", 100.75)});
   const BoardSummary board = t.facts().summaries.at(0);
-  EXPECT_EQ(board.alternative, "torch.compile 2.9");
-  EXPECT_DOUBLE_EQ(board.versus_alternative, 1);
+  EXPECT_EQ(board.leader.best_alternative, "torch.compile 2.9");
+  EXPECT_DOUBLE_EQ(board.leader.versus_best, 1);
   EXPECT_THAT(answer(board, "against"),
               ::testing::StartsWith("1.00x as fast as torch.compile 2.9"));
   t.store.add_baseline_timings(t.task, {timing("cuDNN", 40)});
@@ -278,7 +281,7 @@ TEST(BoardFacts, TheLimitIsTheLeastShareAtASearchShape) {
           {"shape_id":"promotion/0","speed_of_light":{"fraction":0.1,"bound":"none"}}])";
   t.add("a", "1", {profiled});
   const BoardSummary board = t.facts().summaries.at(0);
-  EXPECT_EQ(board.of_light, 0.5);
+  EXPECT_EQ(board.leader.of_light, 0.5);
   EXPECT_THAT(answer(board, "limit"), AllOf(HasSubstr("50 %"), HasSubstr("L2's peak")));
 }
 
@@ -289,7 +292,7 @@ TEST(BoardFacts, ALimitOfTheCpuIsNotKnownWhateverAnEarlierVersionStored) {
       R"([{"shape_id":"search/0","speed_of_light":{"fraction":0.8,"bound":"DRAM's peak"}}])";
   t.add("a", "1", {profiled});
   const BoardSummary board = t.facts().summaries.at(0);
-  EXPECT_EQ(board.of_light, 0);
+  EXPECT_EQ(board.leader.of_light, 0);
   EXPECT_EQ(board.bound, tasks::why_no_limit("cpu"));
 }
 

@@ -370,7 +370,7 @@ struct RevisedStore : TestStore {
     return id;
   }
   std::string text(Format format) const {
-    const auto rows = store.leaderboard({});
+    auto rows = store.leaderboard({});
     return format_leaderboard(rows, format, board_facts(store, {}, rows), 0);
   }
 };
@@ -385,7 +385,7 @@ TEST(Leaderboard, ABoardOfATaskThatIsNotProvenSaysSoEverywhereInTheSameWords) {
   t.task = t.store.add_task(task);
   const RowId candidate = t.add("mine/0/0", "// kernel", {correct_evaluation(2)});
   const auto text = [&](Format format) {
-    const auto rows = t.store.leaderboard({});
+    auto rows = t.store.leaderboard({});
     return format_leaderboard(rows, format, board_facts(t.store, {}, rows), 0);
   };
   const std::string note = "the task mine is not proven on cpu: run `winnow tasks selftest "

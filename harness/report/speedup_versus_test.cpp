@@ -39,7 +39,7 @@ struct VersusStore : TestStore {
   VersusStore() { task_with_baseline = std::exchange(task, store.add_task(torch_task())); }
 
   std::string board(Format format) const {
-    const auto rows = store.leaderboard({});
+    auto rows = store.leaderboard({});
     return format_leaderboard(rows, format, board_facts(store, {}, rows));
   }
 
@@ -54,7 +54,7 @@ TEST(SpeedupVersus, ABoardNamesTheFileThatWasMeasuredOnTheCpu) {
   t.task = t.store.add_task(task);
   const RowId candidate = t.add("row_softmax/0/0", "// kernel", {correct_evaluation(1.5)});
   EXPECT_EQ(t.store.candidate_state(candidate).row.speedup_versus, "baseline.cpu.cu");
-  const auto rows = t.store.leaderboard({});
+  auto rows = t.store.leaderboard({});
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].speedup_versus, "baseline.cpu.cu");
   const std::string table = format_leaderboard(rows, Format::Table, board_facts(t.store, {}, rows));
@@ -98,7 +98,7 @@ TEST(TaskFlags, StandOnTheBoard) {
   flagged.source.flags = {"scaled", "passes: zeros"};
   t.task = t.store.add_task(flagged);
   t.add("row_softmax/0/0", "// kernel", {correct_evaluation(1.5)});
-  const auto rows = t.store.leaderboard({});
+  auto rows = t.store.leaderboard({});
   EXPECT_THAT(format_leaderboard(rows, Format::Table),
               HasSubstr("flags of the task: scaled; passes: zeros\n"));
   EXPECT_THAT(format_leaderboard(rows, Format::Csv), HasSubstr("passes: zeros"));

@@ -99,7 +99,7 @@ std::string run_leaderboard(const store::RunStore& store, const std::string& run
   store::LeaderboardQuery query;
   query.run = run;
   query.top = kRowsShown;
-  const auto rows = store.leaderboard(query);
+  auto rows = store.leaderboard(query);
   const store::BoardFacts facts = store::board_facts(store, query, rows);
   return rows.empty() && facts.left_out.empty() ? store.why_nobody_is_ranked(query) + "\n"
                                                 : format_leaderboard(rows, Format::Table, facts);

@@ -201,7 +201,7 @@ private:
   void read_leaderboard() {
     LeaderboardQuery query = options_.query;
     query.top = top_;
-    const std::vector<LeaderboardRow> rows = store_.leaderboard(query);
+    std::vector<LeaderboardRow> rows = store_.leaderboard(query);
     facts_ = leaderboard_json(
         {}, board_facts(store_, query, rows, options_.names_folder ? "" : store_name()));
     leaderboard_ = R"({"columns":)" + json_line(leaderboard_columns()) + R"(,"rows":[)";

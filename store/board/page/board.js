@@ -57,10 +57,6 @@ pages.board = {
   libraries: b => board.baselines.filter(l => ofBoard(l, b)),
   columns(b) {
     const leader = b.rows[0], c = p => byId.get(p.candidate_id);
-    const light = p => {
-      const f = fractions(p.candidate_id);
-      return f.length ? Math.min(...f) : null;
-    };
     return [
       {name: 'rank', num: true, value: p => p.rank, cell: rank},
       {name: 'kernel', value: p => p.candidate_id, cell: p => toCandidate(p.candidate_id)}, {name: 'by', value: author},
@@ -70,7 +66,7 @@ pages.board = {
         value: p => p.versus_best,
         cell: p => known(p.versus_best) ? speed(p.versus_best) : none
       },
-      {name: 'of light', num: true, value: light, cell: p => percent(light(p))},
+      {name: 'of light', num: true, value: p => p.of_light, cell: p => percent(p.of_light)},
       {name: 'speedup', num: true, value: p => p.speedup, cell: p => speedOf(p)},
       {name: '95 % interval', num: true, value: p => p.speedup_low, cell: bounds},
       {name: 'time', num: true, value: p => p.score_ns, cell: p => time(p.score_ns)}, {
@@ -107,7 +103,6 @@ pages.board = {
 const ofBoard =
   (fact, b) => ['task', 'task_digest', 'device_name', 'evaluator_version'].every(name => fact[name] === b.first[name]);
 const profileOf = new Map(board.profiles.map(p => [p.candidate_id, p.shapes ?? []]));
-const fractions = id => (profileOf.get(id) ?? []).map(s => s.speed_of_light?.fraction).filter(known);
 const racesOf = groups(board.races.flatMap(r => [[r.kernel, r], [r.rival, r]]), e => e[0]);
 const racesAt = c => (racesOf.get(c.kernel) ??
   []).map(e => e[1]).filter(r => r.task_id === c.task_id && r.device_name === c.device_name); // the newest first
