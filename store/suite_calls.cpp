@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace winnow::store {
 namespace {
@@ -26,32 +27,51 @@ constexpr const char* kSelectCalls =
     "LEFT JOIN evaluations AS e ON e.candidate_id = c.id AND e.ordinal = 0 "
     "WHERE m.run_id = ? ORDER BY m.id";
 
-// NULL: there is no time of torch.compile at the shape, or its answer was wrong.
-constexpr const char* kSelectCompiled =
-    "SELECT e.id AS evaluation, CASE WHEN coalesce(b.agrees, 1) THEN b.median_ns / k.median_ns END "
-    "AS ratio FROM candidates AS c "
-    "JOIN evaluations AS e ON e.candidate_id = c.id AND e.ordinal = 0 "
+// The newest times of each alternative at each search shape. NULL: it has no time, or it was wrong.
+constexpr const char* kSelectAlternatives =
+    "SELECT e.id AS evaluation, b.name, CASE WHEN coalesce(b.agrees, 1) "
+    "THEN b.median_ns / k.median_ns END AS ratio, (SELECT count(*) FROM cases AS o "
+    "WHERE o.evaluation_id = e.id AND o.shape_set = 'search' AND o.median_ns > 0) AS shapes "
+    "FROM candidates AS c JOIN evaluations AS e ON e.candidate_id = c.id AND e.ordinal = 0 "
     "JOIN cases AS k ON k.evaluation_id = e.id AND k.shape_set = 'search' AND k.median_ns > 0 "
-    "LEFT JOIN baseline_timings AS b ON b.id = "
+    "JOIN baseline_timings AS b ON b.id IN "
     "(SELECT max(n.id) FROM baseline_timings AS n WHERE n.task_id = c.task_id AND "
-    "n.device_name = e.device_name AND n.name = 'torch.compile' AND n.shape_id = k.shape_id) "
-    "WHERE c.run_id = ?";
+    "n.device_name = e.device_name AND n.shape_id = k.shape_id GROUP BY n.name) "
+    "WHERE c.run_id = ? ORDER BY evaluation, b.name";
+constexpr const char* kCompiled = "torch.compile";
 
-/// By evaluation.
-std::map<RowId, double> speedups_versus_compiled(const Database& database, RowId run) {
-  std::map<RowId, std::vector<double>> ratios;
-  Query select(database, kSelectCompiled);
+void compare(SuiteCall& call, const std::string& alternative, double speedup) {
+  if (alternative == kCompiled) {
+    call.speedup_versus_compiled = speedup;
+  }
+  if (call.speedup_versus_best == 0 || speedup < call.speedup_versus_best) {
+    call.speedup_versus_best = speedup;
+    call.best_alternative = alternative;
+  }
+}
+
+/// `evaluations`: places in `calls` by the evaluation.
+void compare_with_alternatives(const Database& database, RowId run,
+                               const std::map<RowId, std::size_t>& evaluations,
+                               std::vector<SuiteCall>& calls) {
+  std::map<std::pair<RowId, std::string>, std::vector<double>> ratios;
+  std::map<RowId, std::size_t> shapes;
+  Query select(database, kSelectAlternatives);
   select.bind(run);
   while (select.next()) {
-    ratios[select.integer("evaluation")].push_back(select.real_or_zero("ratio"));
+    const RowId evaluation = select.integer("evaluation");
+    shapes[evaluation] = static_cast<std::size_t>(select.integer("shapes"));
+    ratios[{evaluation, select.text("name")}].push_back(select.real_or_zero("ratio"));
   }
-  std::map<RowId, double> speedups;
-  for (const auto& [evaluation, of_shapes] : ratios) {
+  for (const auto& [key, of_shapes] : ratios) {
+    const auto& [evaluation, alternative] = key;
     const bool all_known =
+        of_shapes.size() == shapes[evaluation] &&
         std::all_of(of_shapes.begin(), of_shapes.end(), [](double ratio) { return ratio > 0; });
-    speedups[evaluation] = all_known ? tasks::geometric_mean(of_shapes) : 0;
+    if (const auto call = evaluations.find(evaluation); all_known && call != evaluations.end()) {
+      compare(calls[call->second], alternative, tasks::geometric_mean(of_shapes));
+    }
   }
-  return speedups;
 }
 
 } // namespace
@@ -59,17 +79,17 @@ std::map<RowId, double> speedups_versus_compiled(const Database& database, RowId
 std::vector<SuiteCall> suite_calls(const RunStore& store, RowId run) {
   std::vector<SuiteCall> calls;
   store.read([&](const Database& database) {
-    const std::map<RowId, double> compiled = speedups_versus_compiled(database, run);
+    std::map<RowId, std::size_t> evaluations;
     Query select(database, kSelectCalls);
     select.bind(run);
     while (select.next()) {
-      SuiteCall& call = calls.emplace_back();
-      read_row(select, call, {"speedup_versus_compiled"});
+      read_row(select, calls.emplace_back(),
+               {"speedup_versus_compiled speedup_versus_best best_alternative"});
       if (const RowId evaluation = select.integer("evaluation")) {
-        const auto found = compiled.find(evaluation);
-        call.speedup_versus_compiled = found == compiled.end() ? 0 : found->second;
+        evaluations[evaluation] = calls.size() - 1;
       }
     }
+    compare_with_alternatives(database, run, evaluations, calls);
   });
   return calls;
 }

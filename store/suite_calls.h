@@ -35,11 +35,14 @@ struct SuiteCall {
   /// How many times as fast as torch.compile, by the stored times: the geometric mean over the
   /// search shapes. 0: a time is missing.
   double speedup_versus_compiled = 0;
+  /// The same of the fastest alternative whose answers are right, and its name; empty: none.
+  double speedup_versus_best = 0;
+  std::string best_alternative;
 };
 WINNOW_FIELDS(SuiteCall, task, task_digest, model, prompt_tokens, completion_tokens, tokens_unknown,
               dollars, price_unknown, unconfirmed_tokens, unconfirmed_dollars, is_made, is_answered,
               candidate, digest, verdict, stage, device, device_name, speedup, speedup_bounds,
-              speedup_versus_compiled)
+              speedup_versus_compiled, speedup_versus_best, best_alternative)
 
 /// All calls of the run, in the order in which they were made.
 std::vector<SuiteCall> suite_calls(const RunStore& store, RowId run);

@@ -67,7 +67,7 @@ TEST(SuiteCalls, OfARoleCostMoneyAndAreNoReplies) {
   EXPECT_EQ(calls[0].dollars, 0.25);
 }
 
-TEST(SuiteCalls, AreComparedWithTheNewestTimesOfTorchCompile) {
+TEST(SuiteCalls, AreComparedWithTheNewestTimesOfAlternatives) {
   CallStore t;
   const tasks::Evaluation evaluation = correct_evaluation(1.5);
   t.reply("axpy/0/0", evaluation);
@@ -88,7 +88,18 @@ TEST(SuiteCalls, AreComparedWithTheNewestTimesOfTorchCompile) {
   timings[0].median_ns = 3 * kernel_ns;
   t.store.add_baseline_timings(t.task, timings);
   EXPECT_DOUBLE_EQ(suite_calls(t.store, t.run).at(0).speedup_versus_compiled, 3);
+  timings[0].name = "cuDNN";
+  timings[0].median_ns = 0.5 * kernel_ns;
+  t.store.add_baseline_timings(t.task, timings);
+  timings[0].name = "wrong";
+  timings[0].median_ns = 0.1 * kernel_ns;
   timings[0].agrees = false;
+  t.store.add_baseline_timings(t.task, timings);
+  const SuiteCall call = suite_calls(t.store, t.run).at(0);
+  EXPECT_DOUBLE_EQ(call.speedup_versus_compiled, 3);
+  EXPECT_DOUBLE_EQ(call.speedup_versus_best, 0.5) << "the kernel is slower than what cuDNN takes";
+  EXPECT_EQ(call.best_alternative, "cuDNN");
+  timings[0].name = "torch.compile";
   t.store.add_baseline_timings(t.task, timings);
   EXPECT_EQ(suite_calls(t.store, t.run).at(0).speedup_versus_compiled, 0);
 }

@@ -13,17 +13,6 @@ namespace winnow::evaluators {
 /// TaskOnDevice and shape, while nothing else runs on the device. Throws Error.
 const std::vector<double>& eager_times(TaskOnDevice& on_device, const tasks::Shape& shape);
 
-/// The times of the module compiled by torch.compile, at one search shape, in ns.
-struct CompiledTimes {
-  tasks::Shape shape;
-  std::vector<double> times_ns;
-  std::string error; ///< why there are no times; else empty
-};
-/// At each search shape of the task, which has a TorchReference. Throws Error if PyTorch does
-/// not start.
-std::vector<CompiledTimes> compiled_times(DeviceHost& host, const tasks::Task& task,
-                                          const Protocol& protocol);
-
 /// How many times as fast as PyTorch a kernel is: the geometric mean over some shapes.
 struct AgainstEager {
   double ratio = 1;

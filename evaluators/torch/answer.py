@@ -1,6 +1,5 @@
-"""The requests "answer", "mutant" and "time": a task's inputs are in the memory file."""
+"""The requests "answer", "inputs", "mutant", "alternative" and "time": a task's inputs are in the memory file."""
 
-import importlib
 import json
 
 import torch
@@ -9,7 +8,9 @@ import mutants
 import precision
 import tables
 import timing
+from alternatives import Alternatives, reset_compiler
 from drawing import Draws
+from errors import error_text
 from noise import LARGEST_SEED, error_scales
 from problem import Problem, is_definition, load_module
 from structured import constructed_state, own_leaves
@@ -53,7 +54,7 @@ class Answers:
 
     def __init__(self, device):
         self.device = torch.device(device)
-        self.key, self.problem = None, None
+        self.key, self.problem, self.ways = None, None, None
         self.state_key, self.state = None, None
 
     def kept(self, request, float64):
@@ -63,11 +64,13 @@ class Answers:
             self.forget()
             names = request.get("scalar_names", [])
             self.problem = Problem(*fields, self.device, float64, names=names)
+            self.ways = Alternatives(self.problem.model, self.device)
             self.key = key
         return self.problem
 
     def forget(self):
-        self.key, self.problem = None, None
+        self.key, self.problem, self.ways = None, None, None
+        reset_compiler()
         if self.device.type == "cuda":
             torch.cuda.empty_cache()
 
@@ -138,29 +141,51 @@ class Answers:
         results = mutants.outputs_of(request["mutant"], case, lambda: self.run(problem, case))
         if results is None:
             return {"applies": False}
-        check_all(request["outputs"], results, False)
-        for expected, y in zip(request["outputs"], results):
-            memory.store(y, expected["offset"])
+        self.store(memory, request["outputs"], results)
         return {"applies": True}
 
-    def time(self, request):
+    def store(self, memory, expected, results):
+        check_all(expected, results, False)
+        for spec, result in zip(expected, results):
+            memory.store(result, spec["offset"])
+
+    def case_in_own_dtypes(self, request, memory):
+        """The case, and forward's arguments as (list, dict), for functions of self.ways."""
         precision.use_exact_products()
         precision.allow_fused_attention(True)
-        case = Case(request, Memory(), self.device, False)
+        case = Case(request, memory, self.device, False)
         problem = self.kept(request, False)
         problem.set_state(case.state)
-        model = problem.model
-        if request["how"] == "compile":
-            importlib.import_module("torch._dynamo").reset()  # compile each shape separately
-            model = torch.compile(model)
-        arguments, named = problem.rebuilt(problem.with_plain_values(case.arguments))
-        run = lambda: model(*arguments, **named)
+        self.ways.take_state()
+        return case, problem.rebuilt(problem.with_plain_values(case.arguments))
+
+    def alternatives(self, request):
+        self.case_in_own_dtypes(request, Memory())
+        return {"names": self.ways.names()}
+
+    def alternative(self, request):
+        """Writes the outputs of the module as this alternative runs it. An error leaves the others as they are."""
+        memory = Memory()
+        case, (arguments, named) = self.case_in_own_dtypes(request, memory)
+        try:
+            with torch.no_grad():
+                results = case.outputs(self.ways.function(request["name"])(*arguments, **named))
+            self.store(memory, request["outputs"], results)
+        except Exception as error:  # such as one of a compiler
+            return {"error": error_text(error)}
+        return {}
+
+    def time(self, request):
+        """The alternatives take turns. One that fails has an error and no times."""
+        case, (arguments, named) = self.case_in_own_dtypes(request, Memory())
+        takes = []
         with torch.no_grad():
-            results = case.outputs(run())
-            check_all(request["outputs"], results, False)
-            del results
-            times = timing.samples(run, case.restore, self.device, request["sampling"])
-        return {"times_ns": times}
+            for name in request["names"]:
+                function = self.ways.function(name)
+                run = lambda function=function: function(*arguments, **named)
+                takes.append(timing.sampler(run, case.restore, self.device))
+            times, errors = timing.turns(takes, request["sampling"])
+        return {"times_ns": times, "errors": [e and error_text(e) for e in errors]}
 
 
 def drawn_inputs(module, request):

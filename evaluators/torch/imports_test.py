@@ -423,8 +423,8 @@ class FormsTest(ImportCase):
         source = file("return kv['k'] * x", "return [torch.randn(4, 5), {'k': torch.randn(4, 5)}]", arguments="self, x, kv")
         x = torch.randn(4, 5)
         sampling = {"warmup": 1, "min_samples": 3, "max_samples": 3, "budget_ns": 10**9}
-        request = self.child.request(source, [x, x], [x], do="time", how="eager", sampling=sampling)
-        self.assertEqual(len(self.child.say(request)["times_ns"]), 3)
+        request = self.child.request(source, [x, x], [x], do="time", names=["eager"], sampling=sampling)
+        self.assertEqual([len(t) for t in self.child.say(request)["times_ns"]], [3])
 
 
 class FilesTest(ImportCase):

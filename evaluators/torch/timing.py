@@ -58,14 +58,6 @@ def sampler(run, restore, device):
     return cuda_sample(run, restore, device) if device.type == "cuda" else cpu_sample(run, restore)
 
 
-def samples(run, restore, device, sampling):
-    """Times of one call in nanoseconds."""
-    (times,), (error,) = turns([sampler(run, restore, device)], sampling)
-    if error:
-        raise error
-    return times
-
-
 def turns(takes, sampling):
     """Times of several calls, which take turns: one sample each in every round. The budget is that
     of one call. Returns the times of each, and the error that ended its turns, or None."""

@@ -61,7 +61,8 @@ class TimingTest(unittest.TestCase):
     def times_us(self, gpu, run, samples=5):
         sampling = {"warmup": 0, "min_samples": samples, "max_samples": samples, "budget_ns": 10**9}
         torch.cuda, torch.empty = gpu.cuda(), gpu.empty
-        times = timing.samples(run, lambda: None, SimpleNamespace(type="cuda"), sampling)
+        take = timing.sampler(run, lambda: None, SimpleNamespace(type="cuda"))
+        (times,), _ = timing.turns([take], sampling)
         return [ns / 1000 for ns in times]
 
     def test_the_time_that_python_needs_to_queue_kernels_does_not_count(self):

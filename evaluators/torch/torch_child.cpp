@@ -88,7 +88,7 @@ process::Command torch_command(const process::Sandbox& sandbox, const TorchScrip
 
 process::Command TorchChild::command() const {
   return torch_command(sandbox_,
-                       {find_python(default_python(), "WINNOW_PYTHON"),
+                       {python_.empty() ? find_python(default_python(), "WINNOW_PYTHON") : python_,
                         folder_ / kScript,
                         {torch_device(device_)},
                         {folder_},
@@ -188,7 +188,8 @@ int torch_worker_main(std::vector<std::string> arguments) {
     setenv("TORCHINDUCTOR_CACHE_DIR", scratch, 1);
     setenv("TRITON_CACHE_DIR", scratch, 1);
   }
-  setenv("LOGNAME", "winnow", 1); // PyTorch 2 asks for a name, and the fence hides /etc/passwd
+  setenv("PATH", "/usr/bin:/bin", 1); // torch.compile starts gcc, which finds its own parts by PATH
+  setenv("LOGNAME", "winnow", 1);     // PyTorch 2 asks for a name, and the fence hides /etc/passwd
   setenv("CUDA_VISIBLE_DEVICES", arguments[0].c_str(), 1);
   std::vector<char*> command;
   for (std::size_t i = 1; i < arguments.size(); ++i) {

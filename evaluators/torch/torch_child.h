@@ -33,6 +33,8 @@ public:
   /// Throws Error with what to install if PyTorch is missing or cannot use the device.
   void start();
   /// Of PyTorch; valid after start().
+  /// The Python of the next child; without this, default_python().
+  void set_python(std::filesystem::path python) { python_ = std::move(python); }
   const std::string& version() const { return version_; }
   /// Why torch.compile cannot be used; empty: it can. Valid after start().
   const std::string& no_compile() const { return no_compile_; }
@@ -55,6 +57,7 @@ private:
   const Arena& exchange_;
   DeviceReport device_;
   std::filesystem::path folder_; ///< of the Python files
+  std::filesystem::path python_; ///< empty: default_python()
   std::unique_ptr<process::ChildProcess> child_;
   std::string version_, no_compile_;
   std::optional<TemporaryDirectory> scratch_; ///< all that the child may write to

@@ -19,7 +19,8 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-MAX_ERROR_CHARACTERS = 2000
+from errors import error_text
+
 MEMORY_SHARE = 0.9
 CONTEXT_BYTES = 600 << 20  # of CUDA, in each child
 
@@ -109,6 +110,8 @@ class Child:
             known = {
                 "answer": self.answers.answer,
                 "mutant": self.answers.mutant,
+                "alternatives": self.answers.alternatives,
+                "alternative": self.answers.alternative,
                 "time": self.answers.time,
                 "inputs": self.answers.inputs,
                 "describe": self.describe,
@@ -134,11 +137,6 @@ class Child:
             return True
         except Exception:
             return False
-
-
-def error_text(error):
-    text = f"{type(error).__name__}: {error}".encode("utf-8", "replace").decode()
-    return text[:MAX_ERROR_CHARACTERS]
 
 
 def take_protocol():

@@ -181,12 +181,46 @@ class AnswerTest(ChildCase):
         x = torch.randn(4, 5)
         sampling = {"warmup": 1, "min_samples": 3, "max_samples": 3, "budget_ns": 10**9}
         request = self.child.request(
-            module("return x.float().mul_(2)"), [x], [x], do="time", how="eager",
+            module("return x.float().mul_(2)"), [x], [x], do="time", names=["eager", "eager"],
             sampling=sampling,
         )  # fmt: skip
         reply = self.child.say(request)
         self.assertIsNone(reply["error"])
-        self.assertEqual(len(reply["times_ns"]), 3)
+        self.assertEqual([len(times) for times in reply["times_ns"]], [3, 3])
+        self.assertEqual(reply["errors"], [None, None])
+
+    def alternative(self, name, source, x, expected, state=None):
+        """The error, and the output."""
+        request = self.child.request(source, [x], [expected], state=state or {}, do="alternative", name=name)
+        reply = self.child.say(request)
+        offset = request["outputs"][0]["offset"]
+        y = Memory(self.child.file).view(offset, torch.float32, list(expected.shape)).clone()
+        return reply["error"], y
+
+    def test_images_may_have_their_channels_last(self):
+        source = module("return self.conv(x)").replace(
+            "    def forward", "    def __init__(self):\n        super().__init__()\n"
+            "        self.conv = nn.Conv2d(3, 5, 3)\n\n    def forward",
+        )  # fmt: skip
+        x, state = torch.randn(2, 3, 8, 9), {"conv.weight": torch.randn(5, 3, 3, 3), "conv.bias": torch.randn(5)}
+        y = torch.nn.functional.conv2d(x, *state.values())
+        names = self.child.say(self.child.request(source, [x], [y], state=state, do="alternatives"))["names"]
+        if DEVICE == "cpu":
+            self.assertEqual([n for n in names if "compile" not in n], ["eager", "channels last"])
+        for name in ("eager", "channels last", "eager"):
+            error, got = self.alternative(name, source, x, y, state)
+            self.assertIsNone(error)
+            torch.testing.assert_close(got, y, rtol=1e-4, atol=1e-4)
+        state["conv.weight"] *= -1  # the models that are kept get another state
+        error, got = self.alternative("channels last", source, x, y, state)
+        torch.testing.assert_close(got, 2 * state["conv.bias"].view(5, 1, 1) - y, rtol=1e-4, atol=1e-4)
+
+    def test_an_alternative_that_fails_has_an_error(self):
+        x, source = torch.randn(4, 5), module("return x * 2")
+        self.assertIn("no way 'channels last'", self.alternative("channels last", source, x, x)[0])
+        error, y = self.alternative("eager", source, x, x)
+        self.assertIsNone(error)
+        self.assertTrue(torch.equal(y, 2 * x))
 
 
 if __name__ == "__main__":

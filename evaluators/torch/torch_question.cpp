@@ -135,11 +135,25 @@ TorchQuestion torch_mutant(const tasks::Task& task, const tasks::Shape& shape,
   return Question(task, task, shape).ask({{"do", "mutant"}, {"mutant", mutant}}, capacity_bytes);
 }
 
-TorchQuestion torch_timing(const tasks::Task& task, const tasks::Shape& shape, TorchMode mode,
-                           const TorchSampling& sampling, std::uint64_t capacity_bytes) {
+TorchQuestion torch_alternatives(const tasks::Task& task, const tasks::Shape& shape,
+                                 std::uint64_t capacity_bytes) {
+  TorchQuestion question =
+      Question(task, task, shape).ask({{"do", "alternatives"}}, capacity_bytes);
+  question.answers.clear();
+  return question;
+}
+
+TorchQuestion torch_alternative(const tasks::Task& task, const tasks::Shape& shape,
+                                const std::string& name, std::uint64_t capacity_bytes) {
+  return Question(task, task, shape).ask({{"do", "alternative"}, {"name", name}}, capacity_bytes);
+}
+
+TorchQuestion torch_timing(const tasks::Task& task, const tasks::Shape& shape,
+                           const std::vector<std::string>& names, const TorchSampling& sampling,
+                           std::uint64_t capacity_bytes) {
   TorchQuestion question = Question(task, task, shape)
                                .ask({{"do", "time"},
-                                     {"how", mode == TorchMode::Eager ? "eager" : "compile"},
+                                     {"names", names},
                                      {"sampling",
                                       {{"warmup", sampling.warm_ups},
                                        {"min_samples", sampling.min_samples},

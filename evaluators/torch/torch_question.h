@@ -52,11 +52,17 @@ struct TorchSampling {
   int max_samples = 200;
   std::chrono::nanoseconds budget{0};
 };
-/// The two ways in which PyTorch runs a module.
-enum class TorchMode : std::uint8_t { Eager, Compiled };
-/// How long the module takes in the task's own types. `answers` is empty.
-TorchQuestion torch_timing(const tasks::Task& task, const tasks::Shape& shape, TorchMode mode,
-                           const TorchSampling& sampling, std::uint64_t capacity_bytes);
+/// The ways in which PyTorch can run the module: names of alternatives.py, "eager" first. `answers`
+/// is empty.
+TorchQuestion torch_alternatives(const tasks::Task& task, const tasks::Shape& shape,
+                                 std::uint64_t capacity_bytes);
+/// The outputs of one of these, in the task's own types.
+TorchQuestion torch_alternative(const tasks::Task& task, const tasks::Shape& shape,
+                                const std::string& name, std::uint64_t capacity_bytes);
+/// How long these take in the task's own types. They take turns. `answers` is empty.
+TorchQuestion torch_timing(const tasks::Task& task, const tasks::Shape& shape,
+                           const std::vector<std::string>& names, const TorchSampling& sampling,
+                           std::uint64_t capacity_bytes);
 
 /// The value that a kernel gets: rounded to the scalar's dtype.
 nlohmann::json scalar_json(const tasks::ScalarSpec& scalar, double value);

@@ -2,8 +2,8 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "evaluators/evaluation/eager_times.h"
 #include "evaluators/evaluation/evaluator.h"
+#include "evaluators/evaluation/module_alternatives.h"
 #include "evaluators/evaluation/open_devices.h"
 #include "evaluators/evaluation/sitting.h"
 #include "evaluators/host/device_host.h"
@@ -100,6 +100,23 @@ TEST_F(TorchReference, LimitsTheProcessesOfAModule) {
   EXPECT_THAT(words, Each(testing::Ne("--fence-processes=0")));
 }
 
+TEST_F(TorchReference, AModuleMayRunACompiler) {
+  const fs::path file = directory_.path() / "compile.py";
+  write_file_atomic(file, R"(import os, subprocess
+library = os.path.join(os.environ["TMPDIR"], "x.so")
+done = subprocess.run(["/usr/bin/cc", "-shared", "-x", "c", "/dev/null", "-o", library],
+                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+print(done.returncode, done.stdout)
+)");
+  const fs::path scratch = directory_.path() / "scratch";
+  fs::create_directory(scratch);
+  DeviceReport device;
+  device.kind = "cpu";
+  const TorchScript script{find_python("python3"), file, {}, {file}, scratch};
+  process::ChildProcess child(torch_command(process::Sandbox::best(), script, device, {}));
+  EXPECT_EQ(child.read_line(std::chrono::minutes(1)).value_or("nothing"), "0 ");
+}
+
 TEST_F(TorchReference, TellsRightFromWrong) {
   options_.seed = 1; // with some inputs, cosines are as far off as a coarse precision would be
   const tasks::Task task = softmax();
@@ -170,19 +187,30 @@ TEST_F(TorchReference, TimesPyTorchWhereThereIsNoBaseline) {
   EXPECT_NEAR(raced.race->ratio.value(), 1, 0.5);
 }
 
-TEST_F(TorchReference, TimesACompiledModuleWithDrawnInputs) {
-  const std::vector<CompiledTimes> times = compiled_times(*host_, softmax(), options_);
-  ASSERT_FALSE(times.empty());
-  for (const CompiledTimes& one : times) {
-    EXPECT_EQ(one.error, "");
-    EXPECT_THAT(one.times_ns, Each(kEagerNs));
+TEST_F(TorchReference, RunsAModuleInOtherWays) {
+  const tasks::Task task = softmax();
+  ModuleAlternatives alternatives(task, host_, options_);
+  const std::vector<ModuleAlternative> found =
+      alternatives.at(task.shapes_of(tasks::ShapeSet::Search, "cpu").front(), 1);
+  std::map<std::string, std::string> told;
+  for (const ModuleAlternative& one : found) {
+    const std::string time =
+        one.times_ns.empty() ? "no time" : fmt::format("{} ms", one.times_ns.front() / 1e6);
+    told[one.name] =
+        fmt::format("{}, {}", one.judged ? to_string(one.judged->verdict) : one.error, time);
   }
+  EXPECT_EQ(told, (std::map<std::string, std::string>{
+                      {"eager", "correct, 1000 ms"},
+                      {"compile", "correct, 500 ms"},
+                      {"TF32", "low_precision, 100 ms"},
+                      {"no compiler", "RuntimeError: there is no compiler, no time"}}));
 }
 
-TEST_F(TorchReference, SaysWhyAModuleHasNoCompiledTime) {
-  const std::vector<CompiledTimes> times = compiled_times(*host_, softmax("# raise"), options_);
-  ASSERT_FALSE(times.empty());
-  EXPECT_THAT(times.front().error, HasSubstr("the module says no"));
+TEST_F(TorchReference, AModuleThatFailsHasNoAlternatives) {
+  const tasks::Task task = softmax("# raise");
+  ModuleAlternatives alternatives(task, host_, options_);
+  EXPECT_THAT([&] { alternatives.at(task.shapes_of(tasks::ShapeSet::Search, "cpu").front(), 1); },
+              testing::ThrowsMessage<Error>(HasSubstr("the module says no")));
 }
 
 TEST_F(TorchReference, IsTestedByWrongModules) {

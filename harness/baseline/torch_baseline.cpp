@@ -3,6 +3,7 @@
 #include "base/files.h"
 #include "base/random_bits.h"
 #include "base/text/number_text.h"
+#include "evaluators/evaluation/module_alternatives.h"
 #include "evaluators/evaluation/reference_check.h"
 #include "evaluators/host/device_host.h"
 #include "evaluators/host/devices.h"
@@ -22,8 +23,38 @@ namespace winnow::harness {
 namespace {
 
 constexpr std::uint64_t kMaxTensorBytes = std::uint64_t{8} << 30U;
+constexpr const char* kLeftOut = "left out by --eager";
 
-/// The objects that stay open while one task is measured.
+store::BaselineTiming timing_at(const tasks::Task& task, const evaluators::DeviceReport& device,
+                                const tasks::Shape& shape, std::string version,
+                                std::string_view name) {
+  store::BaselineTiming timing;
+  timing.task = task.name;
+  timing.name = name;
+  timing.version = std::move(version);
+  timing.device = device.kind;
+  timing.device_name = device.name;
+  timing.shape_id = shape.id;
+  timing.shape = to_string(shape);
+  return timing;
+}
+
+void set_times(store::BaselineTiming& timing, std::vector<double> times_ns) {
+  timing.median_ns = tasks::median(times_ns);
+  timing.times_ns = std::move(times_ns);
+}
+
+void set_verdict(store::BaselineTiming& timing, const evaluators::JudgeReply& reply) {
+  if (reply.verdict == tasks::Verdict::Infrastructure) {
+    timing.error = "not compared: " + reply.detail;
+    return;
+  }
+  timing.agrees = reply.verdict == tasks::Verdict::Correct;
+  timing.max_error_ratio = reply.ratios.larger();
+  timing.error = reply.mismatch ? evaluators::mismatch_text(*reply.mismatch) : reply.detail;
+}
+
+/// The objects that stay open while one task with a reference.cu is measured.
 class Measurement {
 public:
   Measurement(const tasks::Task& task, const TorchBaselineOptions& options,
@@ -40,12 +71,10 @@ public:
         options_.evaluation);
     TorchBaseline result{device_, process_.version(), process_.no_compile(), {}, {}};
     if (!options_.compile) {
-      result.no_compile = "left out by --eager";
+      result.no_compile = kLeftOut;
     }
     for (const tasks::Shape& shape : evaluators::shown_shapes(task_, device_.kind)) {
-      if (options_.progress) {
-        options_.progress(shape);
-      }
+      options_.progress(shape);
       const bool is_timed = shape.set == tasks::ShapeSet::Search;
       process_.write_inputs(shape, seed_, is_timed);
       const std::size_t first = result.timings.size();
@@ -70,10 +99,11 @@ private:
     return process;
   }
 
-  /// What runs at the shape. An error of expert.py becomes a row of its own.
+  /// What runs at the shape. An error of expert.py becomes a row of its own. Tiny shapes show
+  /// whether reference.py computes what reference.cu does, so there nothing is compiled or tuned.
   std::vector<std::string> names_at(const tasks::Shape& shape, TorchBaseline& result) {
     std::vector<std::string> names{std::string(kTorchEager)};
-    if (!options_.compile) {
+    if (!options_.compile || shape.set == tasks::ShapeSet::Tiny) {
       return names;
     }
     if (result.no_compile.empty()) {
@@ -93,15 +123,7 @@ private:
   }
 
   store::BaselineTiming timing_of(const tasks::Shape& shape, std::string_view name) const {
-    store::BaselineTiming timing;
-    timing.task = task_.name;
-    timing.name = name;
-    timing.version = process_.version();
-    timing.device = device_.kind;
-    timing.device_name = device_.name;
-    timing.shape_id = shape.id;
-    timing.shape = to_string(shape);
-    return timing;
+    return timing_at(task_, device_, shape, process_.version(), name);
   }
 
   store::BaselineTiming measure(evaluators::ReferenceCheck& check, const tasks::Shape& shape,
@@ -133,8 +155,7 @@ private:
         answered[i]->error = answers[i].error;
         continue;
       }
-      answered[i]->median_ns = tasks::median(answers[i].times_ns);
-      answered[i]->times_ns = std::move(answers[i].times_ns);
+      set_times(*answered[i], std::move(answers[i].times_ns));
     }
   }
 
@@ -152,14 +173,7 @@ private:
         outputs[tensor.name] = std::as_bytes(std::span(contents[outputs.size()]));
       }
     }
-    const evaluators::JudgeReply reply = check.compare(shape, seed_, outputs);
-    if (reply.verdict == tasks::Verdict::Infrastructure) {
-      timing.error = "not compared: " + reply.detail;
-      return;
-    }
-    timing.agrees = reply.verdict == tasks::Verdict::Correct;
-    timing.max_error_ratio = reply.ratios.larger();
-    timing.error = reply.mismatch ? evaluators::mismatch_text(*reply.mismatch) : reply.detail;
+    set_verdict(timing, check.compare(shape, seed_, outputs));
   }
 
   const tasks::Task& task_;
@@ -170,10 +184,44 @@ private:
   TorchProcess process_;
 };
 
+/// As kTorchEager and the others say it.
+std::string name_of(const std::string& alternative) {
+  return (alternative.starts_with("compile") ? "torch." : "torch ") + alternative;
+}
+
+/// Of a task whose reference is the module itself.
+TorchBaseline measure_module(const tasks::Task& task, const TorchBaselineOptions& options,
+                             const evaluators::DeviceReport& device) {
+  const auto host = evaluators::open_device(device, options.evaluation, options.timeout);
+  host->torch.set_python(options.python);
+  evaluators::ModuleAlternatives alternatives(task, host, options.evaluation);
+  TorchBaseline result{device, "", "", {}, ""};
+  for (const tasks::Shape& shape : task.shapes_of(tasks::ShapeSet::Search, device.kind)) {
+    options.progress(shape);
+    for (evaluators::ModuleAlternative& one :
+         alternatives.at(shape, random_bits(), options.compile)) {
+      store::BaselineTiming& timing = result.timings.emplace_back(
+          timing_at(task, device, shape, host->torch.version(), name_of(one.name)));
+      if (!one.times_ns.empty()) {
+        set_times(timing, std::move(one.times_ns));
+      }
+      if (one.judged) {
+        set_verdict(timing, *one.judged);
+      }
+      timing.error = one.error.empty() ? timing.error : one.error;
+    }
+  }
+  result.version = host->torch.version();
+  result.no_compile = options.compile ? host->torch.no_compile() : kLeftOut;
+  return result;
+}
+
 } // namespace
 
 TorchBaseline measure_torch(const tasks::Task& task, const TorchBaselineOptions& options) {
-  return Measurement(task, options, evaluators::select_device(options.evaluation.device)).run();
+  const evaluators::DeviceReport device = evaluators::select_device(options.evaluation.device);
+  return task.torch ? measure_module(task, options, device)
+                    : Measurement(task, options, device).run();
 }
 
 bool agrees(const TorchBaseline& baseline) {
@@ -218,8 +266,9 @@ std::string torch_text(const json& document) {
   std::string notes;
   for (const json& timing : timings) {
     if (const std::string error = text_at(timing, "error"); !error.empty()) {
-      notes += fmt::format("{}, {} ({}): {}\n", text_at(timing, "name"),
-                           text_at(timing, "shape_id"), text_at(timing, "shape"), error);
+      notes +=
+          fmt::format("{}, {} ({}): {}\n", text_at(timing, "name"), text_at(timing, "shape_id"),
+                      text_at(timing, "shape"), error.substr(0, error.find('\n')));
     }
   }
   if (const std::string why = text_at(document, "no_compile"); !why.empty()) {

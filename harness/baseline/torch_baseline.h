@@ -20,8 +20,7 @@ struct TorchBaselineOptions {
   std::filesystem::path python;
   std::chrono::milliseconds timeout{300'000}; ///< for one answer: load, compile, run, time
   bool compile = true;                        ///< false: only the eager model is run
-  /// Called with each shape before it runs; may be empty.
-  std::function<void(const tasks::Shape&)> progress;
+  std::function<void(const tasks::Shape&)> progress = [](const tasks::Shape&) {}; ///< before each
 };
 
 struct TorchBaseline {
@@ -35,8 +34,9 @@ struct TorchBaseline {
 };
 
 /// Runs the task's reference.py and expert.py with PyTorch and compares each answer with that of
-/// reference.cu. Throws DeviceUnavailable, and Error if PyTorch is missing or the task's own files
-/// are broken. If PyTorch cannot run a shape, the result says so.
+/// reference.cu; or, where reference.py is the reference, the ways in which PyTorch runs it, each
+/// compared with it in float64. Throws DeviceUnavailable, and Error if PyTorch is missing or the
+/// task's own files are broken. If PyTorch cannot run a shape, the result says so.
 TorchBaseline measure_torch(const tasks::Task& task, const TorchBaselineOptions& options);
 
 /// False if an answer of the model, eager or compiled, differs from that of reference.cu. An

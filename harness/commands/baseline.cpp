@@ -36,13 +36,6 @@ struct BaselineCommand {
 
 ExitCode torch(const BaselineCommand& command) {
   const tasks::Task task = named_task(command.task, command.store);
-  if (task.torch) {
-    throw UsageError("the reference of " + task.name +
-                         " is the PyTorch module in reference.py, so there is no reference.cu to "
-                         "compare the module with",
-                     "judge a kernel: where the task has no baseline.cu, `winnow eval` and `winnow "
-                     "run` time PyTorch eager beside it");
-  }
   check_isolation(command.options);
   TorchBaselineOptions options;
   options.evaluation = command.options;

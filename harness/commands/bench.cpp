@@ -29,7 +29,7 @@ struct BenchCommand {
   std::optional<std::int64_t> calls;   ///< nullopt: as configured
   bool resume = false;
   bool problems = false;
-  bool compiled = false;
+  bool alternatives = false;
   bool json = false;
   NewRunOptions options;
 };
@@ -130,8 +130,8 @@ ExitCode drive_run(const BenchCommand& command, const Suite& suite, const RunCon
 /// Drives the runs one after another. Returns the code of the first run that was not done.
 ExitCode drive_runs(const BenchCommand& command, const Suite& suite,
                     const std::vector<RunConfig>& runs, std::vector<std::string>& names) {
-  if (command.compiled) {
-    store_compiled_times(suite, runs.front());
+  if (command.alternatives) {
+    store_alternatives(suite, runs.front());
   }
   ExitCode code = ExitCode::Done;
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -210,8 +210,9 @@ void add_bench(CLI::App& app, Action& chosen) {
   sub.add_option("--store", command.options.store, "SQLite file for the results [run.store]");
   sub.add_option("--calls", command.calls,
                  "model calls for each task (default: run.proposals of the config)");
-  sub.add_flag("--compiled", command.compiled,
-               "first time the tasks' PyTorch modules with torch.compile, for scores against it");
+  sub.add_flag("--alternatives", command.alternatives,
+               "first time what PyTorch's users would run otherwise (winnow baseline torch), for "
+               "scores against it");
   sub.add_flag("--resume", command.resume,
                "go on with the runs of this suite, these models, strategies and settings that the "
                "store has; only those that it lacks are new");

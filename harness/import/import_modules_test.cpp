@@ -83,9 +83,9 @@ TEST(ModuleTask, AxesThatNeverVaryAreNumbersWhereTheirNamesWouldBeTooLong) {
   for (int i = 0; i < 200; ++i) {
     const std::string axis = "channels_of_block_" + std::to_string(i);
     description["axes"].push_back({{"name", axis}, {"value", 2}, {"fixed", true}});
-    for (auto& set : description["shapes"]) {
-      for (json& shape : set) {
-        shape[axis] = 2;
+    for (const auto& [set, shapes] : description["shapes"].items()) {
+      for (json& shape : shapes) {
+        shape[axis] = set == "tiny" ? 1 : 2;
       }
     }
     json weight = description["tensors"][1];

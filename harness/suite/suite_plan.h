@@ -28,8 +28,9 @@ std::string missing_replies(const RunConfig& config, const std::vector<tasks::Su
 std::optional<store::RunRow> begun_run(const store::RunStore& store, const RunConfig& config,
                                        const std::vector<tasks::SuiteTask>& suite);
 
-/// Times the PyTorch modules of the suite with torch.compile on the run's device, and stores the
-/// times in the run's store. Throws Error if this PyTorch cannot compile.
-void store_compiled_times(const std::vector<tasks::SuiteTask>& suite, const RunConfig& config);
+/// Times what a user would run otherwise (measure_torch()) on the run's device for each task of the
+/// suite, and stores the times in the run's store. A task without times is told, and the others go
+/// on. Throws DeviceUnavailable, and Error if there is no Python.
+void store_alternatives(const std::vector<tasks::SuiteTask>& suite, const RunConfig& config);
 
 } // namespace winnow::harness

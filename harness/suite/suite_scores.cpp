@@ -96,11 +96,13 @@ void put_mean(json& score, const std::vector<const SuiteCall*>& timed) {
 
 using Pick = std::function<const SuiteCall*(const Problem&)>;
 
-json compiled_json(const std::vector<const SuiteCall*>& timed, std::int64_t problems) {
+/// Against another yardstick than the speedup's; null: no reply has a time of it.
+json versus_json(const std::vector<const SuiteCall*>& timed, std::int64_t problems,
+                 double SuiteCall::*versus) {
   std::vector<double> speedups;
   for (const SuiteCall* call : timed) {
-    if (call->speedup_versus_compiled > 0) {
-      speedups.push_back(call->speedup_versus_compiled);
+    if (call->*versus > 0) {
+      speedups.push_back(call->*versus);
     }
   }
   if (speedups.empty()) {
@@ -141,7 +143,8 @@ json score_json(const std::vector<Problem>& problems, const std::string& replies
              {"correct_share", share(correct, all)},
              {"timed", timed.size()},
              {"fast", fast_json(speedups, all)},
-             {"versus_torch_compile", compiled_json(timed, all)}};
+             {"versus_torch_compile", versus_json(timed, all, &SuiteCall::speedup_versus_compiled)},
+             {"versus_best", versus_json(timed, all, &SuiteCall::speedup_versus_best)}};
   put_mean(score, timed);
   return score;
 }
@@ -238,7 +241,9 @@ json reply_json(const SuiteCall* reply) {
           {"speedup", or_null(reply->speedup)},
           {"speedup_low", or_null(reply->speedup_bounds.low)},
           {"speedup_high", or_null(reply->speedup_bounds.high)},
-          {"speedup_versus_torch_compile", or_null(reply->speedup_versus_compiled)}};
+          {"speedup_versus_torch_compile", or_null(reply->speedup_versus_compiled)},
+          {"speedup_versus_best", or_null(reply->speedup_versus_best)},
+          {"best_alternative", reply->best_alternative}};
 }
 
 json proficiency_json(const Problem& problem, const SuiteRun& run) {

@@ -210,6 +210,8 @@ TEST_F(SuiteScores, ARunThatHasJudgedNothingNamesNoDevice) {
 
 TEST_F(SuiteScores, SaysAgainstWhatAndWhatIsMissing) {
   run_.calls[2].speedup_versus_compiled = 0.5;
+  run_.calls[2].speedup_versus_best = 0.25;
+  run_.calls[2].best_alternative = "cuDNN";
   const std::string text = suite_text(document(), true);
   EXPECT_THAT(text, HasSubstr("suite kb: speedups are against PyTorch eager\n"));
   EXPECT_THAT(text, HasSubstr("run bench (m) on H100, best-of-n and 2 calls a problem\n"));
@@ -217,6 +219,8 @@ TEST_F(SuiteScores, SaysAgainstWhatAndWhatIsMissing) {
   EXPECT_THAT(text, HasSubstr("*: with 2 problems whose sizes are smaller"));
   EXPECT_THAT(text, HasSubstr("problems without a reply: 1; they count as wrong"));
   EXPECT_THAT(text, HasSubstr("against torch.compile:\n"));
+  EXPECT_THAT(text, HasSubstr("against the best alternative:\n"));
+  EXPECT_THAT(text, testing::ContainsRegex("0\\.25x +cuDNN"));
   EXPECT_THAT(text, HasSubstr("scaled; passes: zeros"));
   EXPECT_THAT(suite_text(document(), false), Not(HasSubstr("passes: zeros")));
   EXPECT_THAT(text, HasSubstr("comparison at 3 problems (1 problem with a flag left out)"));
@@ -225,7 +229,7 @@ TEST_F(SuiteScores, SaysAgainstWhatAndWhatIsMissing) {
 }
 
 TEST_F(SuiteScores, EveryFieldIsInTheJsonPage) {
-  run_.calls[2].speedup_versus_compiled = 0.5;
+  run_.calls[2].speedup_versus_compiled = run_.calls[2].speedup_versus_best = 0.5;
   EXPECT_THAT(::winnow::test::JsonPage(WINNOW_SOURCE_DIR).missing(document()), IsEmpty());
 }
 

@@ -104,15 +104,16 @@ TextTable score_table(const json& run) {
   return json_table(rows, columns);
 }
 
-/// The same thresholds, but torch.compile is the yardstick. No rows: it has no times.
-TextTable compiled_table(const json& run) {
-  const std::string compiled = "versus_torch_compile";
+/// The same thresholds with another yardstick: a member of the scores. Empty: it has no times.
+std::string versus_text(const json& run, const std::string& yardstick, std::string_view title) {
   std::vector<JsonColumn> columns{
-      {{"folder"}, "folder"}, {{"reply"}, "", reply_text}, {{"timed", true}, compiled + "/timed"}};
-  const json rows = score_rows(run, compiled.c_str());
-  add_fast_columns(rows.empty() ? json::array() : rows[0][compiled]["fast"], compiled + "/",
-                   columns);
-  return json_table(rows, columns);
+      {{"folder"}, "folder"}, {{"reply"}, "", reply_text}, {{"timed", true}, yardstick + "/timed"}};
+  const json rows = score_rows(run, yardstick.c_str());
+  if (rows.empty()) {
+    return "";
+  }
+  add_fast_columns(rows[0][yardstick]["fast"], yardstick + "/", columns);
+  return fmt::format("against {}:\n{}", title, to_aligned_text(json_table(rows, columns), kIndent));
 }
 
 TextTable cost_table(const json& run) {
@@ -156,6 +157,8 @@ TextTable problem_table(const json& run) {
                                          {{"speedup", true}, "first/speedup", speedup},
                                          {{"best"}, "best/verdict"},
                                          {{"speedup", true}, "best/speedup", speedup},
+                                         {{"vs best", true}, "best/speedup_versus_best", speedup},
+                                         {{"best alternative"}, "best/best_alternative"},
                                          {{"candidate", true}, "best/candidate_id"},
                                          {{"flags"}, "flags", [](const json& flags) {
                                             return truncate_text(join(flags, "; "), kMaxFlags);
@@ -194,10 +197,8 @@ std::string run_text(const json& run, bool problems) {
       run.at("strategy").get<std::string>(),
       counted(run.at("calls_per_problem").get<int>(), "call"));
   text += to_aligned_text(score_table(run), kIndent) + notes_text(run);
-  const TextTable compiled = compiled_table(run);
-  if (!compiled.rows.empty()) {
-    text += "against torch.compile:\n" + to_aligned_text(compiled, kIndent);
-  }
+  text += versus_text(run, "versus_best", "the best alternative");
+  text += versus_text(run, "versus_torch_compile", "torch.compile");
   text += "costs:\n" + to_aligned_text(cost_table(run), kIndent);
   if (problems) {
     text += "problems:\n" + to_aligned_text(problem_table(run), kIndent);

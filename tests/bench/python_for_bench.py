@@ -66,8 +66,11 @@ def magnitudes(size):
 
 def answer(request):
     name = module_of(request["source"])
+    if request["do"] == "alternatives":
+        return {"error": None, "names": ["eager", "compile"]}
     if request["do"] == "time":
-        return {"error": None, "times_ns": [EAGER_NS[name]] * request["sampling"]["min_samples"]}
+        times = [[EAGER_NS[name]] * request["sampling"]["min_samples"] for _ in request["names"]]
+        return {"error": None, "times_ns": times, "errors": [None] * len(times)}
     memory = mmap.mmap(3, os.fstat(3).st_size)
     inputs = []
     for tensor in request["inputs"]:
@@ -75,6 +78,9 @@ def answer(request):
         inputs.append(struct.unpack_from(f"<{count}f", memory, tensor["offset"]))
     y, size = globals()[name](*inputs, *request["inputs"][0]["shape"])
     output = request["outputs"][0]
+    if request["do"] == "alternative":
+        struct.pack_into(f"<{len(y)}f", memory, output["offset"], *y)
+        return {"error": None}
     struct.pack_into(f"<{len(y)}d", memory, output["offset"], *y)
     struct.pack_into(f"<{len(y)}d", memory, output["magnitude_offset"], *magnitudes(size))
     return {"error": None, "seconds": 0}

@@ -61,7 +61,7 @@ protected:
 
 TEST_F(Bench, ScoresARecordedModelWithoutPyTorch) {
   const ProgramResult result =
-      bench("tests/bench/suite", "tests/bench/python_for_bench.py", {"--json", "--compiled"});
+      bench("tests/bench/suite", "tests/bench/python_for_bench.py", {"--json", "--alternatives"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const json document = json_output(result);
   EXPECT_THAT(document.at("speedup_versus"), ElementsAre("PyTorch eager"));
@@ -90,6 +90,7 @@ TEST_F(Bench, ScoresARecordedModelWithoutPyTorch) {
   EXPECT_THAT(fast(scores.at(2)), ElementsAre(1, 0, 0, 0, 0, 0)) << "without the flagged one";
   EXPECT_EQ(scores.at(1).at("compiled_share"), 0.75);
   EXPECT_EQ(scores.at(1).at("versus_torch_compile").at("timed"), 3);
+  EXPECT_EQ(scores.at(1).at("versus_best").at("timed"), 3);
   const ProgramResult again =
       run_winnow({"leaderboard", "--suite", "tests/bench/suite", "--json", "--store", store()});
   EXPECT_EQ(json_output(again), document);

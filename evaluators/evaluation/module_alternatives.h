@@ -1,0 +1,61 @@
+#pragma once
+
+#include "evaluators/evaluation/reference_check.h"
+#include "evaluators/torch/torch_question.h"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace winnow::evaluators {
+
+inline constexpr std::string_view kEager = "eager"; ///< the first name of alternatives.py
+/// PyTorch's limit for one answer. torch.compile may tune hundreds of kernels.
+inline constexpr std::chrono::minutes kTorchAnswersWithin{5};
+TorchSampling torch_sampling(const Protocol& protocol, const std::string& device_kind);
+
+/// Draws the question's inputs into the exchange while the judge waits, and calls `ask` with the
+/// question for the inputs that the module computes (see TorchChild::ask()). Throws what `ask`
+/// throws, and Error if the judge cannot draw.
+void with_module_inputs(DeviceHost& host, const tasks::Task& task, const tasks::Shape& shape,
+                        std::uint64_t seed, const TorchQuestion& question,
+                        const std::function<void(const std::string& inputs)>& ask);
+
+/// A way in which PyTorch runs a task's module, at one shape.
+struct ModuleAlternative {
+  std::string name;                 ///< of alternatives.py: "eager", "compile max-autotune"
+  std::string error;                ///< why there is no answer or no time; else empty
+  std::vector<double> times_ns;     ///< empty: there are none
+  std::optional<JudgeReply> judged; ///< the answer beside that of the module in float64
+};
+
+/// For a task with a TorchReference.
+class ModuleAlternatives {
+public:
+  ModuleAlternatives(const tasks::Task& task, std::shared_ptr<DeviceHost> host,
+                     const EvaluationOptions& options);
+
+  /// Runs each alternative once (only those without torch.compile unless `with_compiled`), times
+  /// those that answered in turns, and judges the answers. One of another precision may be wrong
+  /// and have a time. Throws Error if the module or the judge
+  /// cannot work at all.
+  std::vector<ModuleAlternative> at(const tasks::Shape& shape, std::uint64_t seed,
+                                    bool with_compiled = true);
+
+private:
+  struct Answer;
+  std::vector<Answer> answers(const tasks::Shape& shape, std::uint64_t seed, bool with_compiled);
+  Answer answer(const tasks::Shape& shape, const std::string& name);
+  void time(const tasks::Shape& shape, std::vector<Answer>& answers);
+
+  tasks::Task task_;
+  std::shared_ptr<DeviceHost> host_;
+  EvaluationOptions options_;
+  ReferenceCheck check_;
+};
+
+} // namespace winnow::evaluators
