@@ -135,11 +135,16 @@ std::string against_answer(const BoardSummary& board) {
 }
 
 std::string limit_answer(const BoardSummary& board) {
-  return board.leader.of_light > 0
-             ? fmt::format("{} of the speed of light at the search shape with the least "
-                           "share; bound: {}",
-                           percent_text(board.leader.of_light), board.bound)
-             : "not known: " + board.bound;
+  if (board.leader.of_light <= 0) {
+    return "not known: " + board.bound;
+  }
+  const std::string score = board.sol_score > 0
+                                ? fmt::format("; SOL score {:.2f} (0.50: as fast as {})",
+                                              board.sol_score, board.leader.best_alternative)
+                                : "";
+  return fmt::format("{} of the speed of light at the search shape with the least share; bound: {}",
+                     percent_text(board.leader.of_light), board.bound) +
+         score;
 }
 
 std::string dollars_answer(const CostToReach& cost) {
@@ -197,11 +202,12 @@ json cost_json(const CostToReach& cost) {
 
 json summary_json(const BoardSummary& board) {
   json document = record_json(
-      board, {"leader is_tied_with_baseline baseline_speedup race_ratio race_bounds cost",
+      board, {"leader is_tied_with_baseline baseline_speedup race_ratio race_bounds sol_score cost",
               "final_at export_command"});
   document["leader"] = board.leader.candidate_id == 0 ? json() : json(board.leader.candidate_id);
   const LeaderboardRow& leader = board.leader;
   document["of_light"] = leader.of_light > 0 ? json(leader.of_light) : json();
+  document["sol_score"] = board.sol_score > 0 ? json(board.sol_score) : json();
   document["alternative"] = value_or_null(leader.best_alternative);
   document["versus_alternative"] = leader.versus_best > 0 ? json(leader.versus_best) : json();
   document["cost"] = board.cost ? cost_json(*board.cost) : json();

@@ -50,6 +50,19 @@ constexpr const char* kLight =
     "WHERE json_extract(shape, '$.shape_id') LIKE 'search/%' "
     "ORDER BY fraction IS NULL, fraction LIMIT 1";
 
+/// Of evaluation ?1 and the alternative ?2, at each search shape that has all three.
+constexpr const char* kGaps =
+    "SELECT k.median_ns AS kernel, b.median_ns AS alternative, "
+    "json_extract(s.value, '$.speed_of_light.fraction') AS fraction "
+    "FROM cases AS k JOIN evaluations AS e ON e.id = k.evaluation_id "
+    "JOIN candidates AS c ON c.id = e.candidate_id "
+    "JOIN evaluation_profiles AS p ON p.evaluation_id = e.id, json_each(p.content) AS s "
+    "JOIN baseline_timings AS b ON b.id = (SELECT max(n.id) FROM baseline_timings AS n "
+    "WHERE n.task_id = c.task_id AND n.device_name = e.device_name AND n.name = ?2 "
+    "AND n.shape_id = k.shape_id) WHERE e.id = ?1 AND k.shape_set = 'search' "
+    "AND k.median_ns > 0 AND b.median_ns > 0 AND s.type = 'object' "
+    "AND json_extract(s.value, '$.shape_id') = k.shape_id AND fraction > 0";
+
 constexpr const char* kCalls =
     "SELECT count(nullif(x.status, 'pending')) AS calls, count(x.served_from) AS "
     "calls_from_record, "
@@ -105,13 +118,24 @@ std::string path_word(const std::string& path) {
              : "~/" + shell_word(path.substr(begin.size()));
 }
 
+/// BoardSummary::sol_score at one shape. An alternative at the speed of light leaves no gap.
+double sol_score(double kernel_ns, double alternative_ns, double light_ns) {
+  const double gap = alternative_ns - light_ns;
+  if (gap <= 0) {
+    return kernel_ns <= light_ns ? 1 : 0;
+  }
+  return 1 / (1 + (kernel_ns - light_ns) / gap);
+}
+
 class FactsReader {
 public:
   FactsReader(const Database& database, const LeaderboardQuery& query, std::string store_name)
       : database_(database), query_(query), store_name_(std::move(store_name)) {}
 
   /// What a reader would use otherwise: the fastest that is timed here and whose answers are right.
-  static void set_alternative(BoardRows rows, const std::vector<BaselineStanding>& standings) {
+  /// Returns its name; empty: there is none.
+  static std::string set_alternative(BoardRows rows,
+                                     const std::vector<BaselineStanding>& standings) {
     const LeaderboardRow& first = rows.front();
     const BaselineStanding* best = nullptr;
     for (const BaselineStanding& other : standings) {
@@ -131,6 +155,7 @@ public:
                                   row.speedup_bounds.high * best->relative_bounds.high};
       }
     }
+    return best == nullptr ? "" : best->name;
   }
 
   void set_light(BoardRows rows) const {
@@ -143,7 +168,7 @@ public:
     }
   }
 
-  BoardSummary summary(BoardRows rows) const {
+  BoardSummary summary(BoardRows rows, const std::string& alternative) const {
     const LeaderboardRow& first = rows.front();
     BoardSummary board;
     board.task = first.task;
@@ -171,7 +196,7 @@ public:
     board.export_command =
         fmt::format("winnow export kernel {} {} --store {}", first.candidate_id,
                     shell_word(fmt::format("{}-{}", first.task, first.candidate_id)), store_word());
-    set_bound(board);
+    set_bound(board, alternative);
     board.cost = cost(first);
     return board;
   }
@@ -222,7 +247,7 @@ private:
     }
   }
 
-  void set_bound(BoardSummary& board) const {
+  void set_bound(BoardSummary& board, const std::string& alternative) const {
     board.bound = tasks::why_no_limit(board.device);
     if (!board.bound.empty()) {
       return;
@@ -231,6 +256,16 @@ private:
     board.bound = select.bind(board.leader.evaluation_id).next()
                       ? select.text("bound")
                       : "the store has no profile of this kernel";
+    double sum = 0;
+    int shapes = 0;
+    Query gaps(database_, kGaps);
+    gaps.bind(board.leader.evaluation_id, alternative);
+    for (; gaps.next(); ++shapes) {
+      const double kernel_ns = gaps.real_or_zero("kernel");
+      sum += sol_score(kernel_ns, gaps.real_or_zero("alternative"),
+                       kernel_ns * gaps.real_or_zero("fraction"));
+    }
+    board.sol_score = shapes == 0 ? 0 : sum / shapes;
   }
 
   std::optional<CostToReach> cost(const LeaderboardRow& row) const {
@@ -266,9 +301,9 @@ BoardFacts board_facts(const RunStore& store, const LeaderboardQuery& query,
         ++end;
       }
       const BoardRows board = BoardRows(rows).subspan(begin, end - begin);
-      FactsReader::set_alternative(board, facts.baselines);
+      const std::string alternative = FactsReader::set_alternative(board, facts.baselines);
       reader.set_light(board);
-      facts.summaries.push_back(reader.summary(board));
+      facts.summaries.push_back(reader.summary(board, alternative));
     }
     facts.left_out = reader.left_out();
   });

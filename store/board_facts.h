@@ -36,13 +36,17 @@ struct BoardSummary {
   double race_ratio = 0;
   tasks::Bounds race_bounds; ///< 99 %
   std::string bound;         ///< what the leader's limit is: "DRAM's peak"; or why it is unknown
+  /// How much of the gap between the best alternative and the speed of light the leader closes, as
+  /// SOL-ExecBench scores it (arXiv 2603.19173): 1 / (1 + (T - T_SOL) / (T_b - T_SOL)), the mean
+  /// over the search shapes. 0.5: as fast as the alternative. 1: at the speed of light. 0: unknown.
+  double sol_score = 0;
   std::optional<CostToReach> cost; ///< nullopt: no model wrote the leader
   std::string final_command;       ///< holds a final of this board
   std::string export_command;      ///< writes the leader as a program; empty: there is no leader
 };
 WINNOW_FIELDS(BoardSummary, task, task_digest, device, device_name, evaluator_version, leader,
               final_at, tied, is_tied_with_baseline, baseline_speedup, race_ratio, race_bounds,
-              bound, cost, final_command, export_command)
+              bound, sol_score, cost, final_command, export_command)
 
 /// A correct kernel that has no place on its board.
 struct LeftOutKernel {

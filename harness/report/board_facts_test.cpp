@@ -283,6 +283,30 @@ TEST(BoardFacts, TheLimitIsTheLeastShareAtASearchShape) {
   const BoardSummary board = t.facts().summaries.at(0);
   EXPECT_EQ(board.leader.of_light, 0.5);
   EXPECT_THAT(answer(board, "limit"), AllOf(HasSubstr("50 %"), HasSubstr("L2's peak")));
+  EXPECT_EQ(board.sol_score, 0) << "no alternative is timed here";
+}
+
+TEST(BoardFacts, TheSolScoreIsAHalfAtTheAlternative) {
+  FactsStore t;
+  tasks::Evaluation profiled = correct_evaluation(2);
+  profiled.device = "cuda";
+  profiled.profile =
+      R"([{"shape_id":"search/0","speed_of_light":{"fraction":0.8,"bound":"DRAM's peak"}}])";
+  t.add("a", "1", {profiled});
+  const double kernel_ns = profiled.cases.front().median_ns;
+  BaselineTiming timing;
+  timing.name = "cuDNN";
+  timing.device = "cuda";
+  timing.device_name = profiled.device_name;
+  timing.shape_id = "search/0";
+  for (const auto& [times_as_long, score] :
+       {std::pair{1.0, 0.5}, std::pair{1.2, 2.0 / 3}, std::pair{0.9, 1.0 / 3}}) {
+    timing.median_ns = times_as_long * kernel_ns;
+    t.store.add_baseline_timings(t.task, {timing});
+    EXPECT_NEAR(t.facts().summaries.at(0).sol_score, score, 1e-9) << times_as_long;
+  }
+  EXPECT_THAT(answer(t.facts().summaries.at(0), "limit"),
+              HasSubstr("; SOL score 0.33 (0.50: as fast as cuDNN)"));
 }
 
 TEST(BoardFacts, ALimitOfTheCpuIsNotKnownWhateverAnEarlierVersionStored) {
@@ -293,6 +317,7 @@ TEST(BoardFacts, ALimitOfTheCpuIsNotKnownWhateverAnEarlierVersionStored) {
   t.add("a", "1", {profiled});
   const BoardSummary board = t.facts().summaries.at(0);
   EXPECT_EQ(board.leader.of_light, 0);
+  EXPECT_EQ(board.sol_score, 0);
   EXPECT_EQ(board.bound, tasks::why_no_limit("cpu"));
 }
 
