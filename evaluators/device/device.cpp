@@ -10,6 +10,15 @@ void Device::download_pieces(std::size_t buffer, const std::vector<Piece>& piece
   }
 }
 
+void Device::upload_pieces(std::size_t buffer, const std::vector<Piece>& pieces,
+                           std::size_t element_bytes, std::span<const std::byte> bytes) {
+  for (const Piece& piece : pieces) {
+    const std::size_t size = piece.count * element_bytes;
+    upload(buffer, bytes.first(size), piece.first * element_bytes);
+    bytes = bytes.subspan(size);
+  }
+}
+
 std::vector<profiling::CounterReport> DeviceCounters::count_all(std::span<const CountedSteps> runs,
                                                                 profiling::CounterSet /*set*/) {
   profiling::CounterReport report;

@@ -25,6 +25,7 @@ namespace winnow::evaluators {
 struct Piece {
   std::uint64_t first = 0;
   std::uint64_t count = 0;
+  bool operator==(const Piece&) const = default;
 };
 
 /// A run whose work is counted.
@@ -108,7 +109,12 @@ public:
   virtual void select_buffers(std::size_t set, std::size_t shared) = 0;
   /// Releases the buffers of all sets and selects set 0.
   virtual void release_buffers() = 0;
-  virtual void upload(std::size_t buffer, std::span<const std::byte> bytes) = 0;
+  /// Copies the bytes to the buffer from byte `offset` on.
+  virtual void upload(std::size_t buffer, std::span<const std::byte> bytes,
+                      std::size_t offset = 0) = 0;
+  /// The inverse of download_pieces().
+  void upload_pieces(std::size_t buffer, const std::vector<Piece>& pieces,
+                     std::size_t element_bytes, std::span<const std::byte> bytes);
   /// Copies the bytes of the buffer from byte `offset` on.
   virtual void download(std::size_t buffer, std::span<std::byte> bytes, std::size_t offset = 0) = 0;
   /// Copies these pieces of the buffer, one after the other. `element_bytes`: size of an element.

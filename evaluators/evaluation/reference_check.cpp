@@ -70,8 +70,8 @@ JudgeRequest judge_request(const TaskOnDevice& on_device, const tasks::Shape& sh
   request.shape = on_device.task.digest + " " + shape.id;
   if (on_device.task.torch) {
     request.plan = tasks::tensors_only(on_device.reference_task, shape);
-    TorchQuestion question =
-        torch_question(on_device.task, shape, seeds.launch, on_device.host->exchange.size_bytes());
+    TorchQuestion question = torch_question(on_device.task, shape, seeds.launch,
+                                            on_device.host->exchange.size_bytes(), draw);
     request.inputs_question =
         torch_inputs(on_device.task, shape, seeds.launch, question.inputs, seeds.of_static);
     request.inputs = std::move(question.inputs);

@@ -24,6 +24,17 @@ std::int64_t index_in_output(std::int64_t index, const std::vector<Piece>& piece
   return index;
 }
 
+/// Of an output or its magnitude; empty: all of it.
+std::vector<Piece> pieces_of(const std::string& answer, const std::vector<JudgedTensor>& judged) {
+  for (const JudgedTensor& tensor : judged) {
+    const std::string& output = tensor.slice.tensor;
+    if (answer == output || answer == output + std::string(tasks::kMagnitudeSuffix)) {
+      return tensor.pieces;
+    }
+  }
+  return {};
+}
+
 } // namespace
 
 std::optional<DeviceFault> ExpectedOutputs::run(bool verify) {
@@ -41,9 +52,16 @@ void ExpectedOutputs::give_inputs(const ArenaView& exchange,
 }
 
 void ExpectedOutputs::take_answers(const ArenaView& exchange,
-                                   const std::vector<ArenaSlice>& answers) {
+                                   const std::vector<ArenaSlice>& answers,
+                                   const std::vector<JudgedTensor>& judged) {
   for (const ArenaSlice& answer : answers) {
-    runner_.upload(answer.tensor, exchange.slice(answer.offset, answer.bytes));
+    const std::span<const std::byte> bytes = exchange.slice(answer.offset, answer.bytes);
+    const auto pieces = pieces_of(answer.tensor, judged);
+    if (pieces.empty()) {
+      runner_.upload(answer.tensor, bytes);
+    } else {
+      runner_.upload(answer.tensor, pieces, bytes);
+    }
   }
 }
 

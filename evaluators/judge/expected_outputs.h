@@ -24,9 +24,10 @@ public:
   /// long as drawing the inputs.
   std::optional<DeviceFault> run(bool verify);
   /// Instead of run(), for a reference outside of the judge: copies the inputs into the exchange,
-  /// and takes the outputs from there.
+  /// and takes from there what `judged` has of the outputs, and no more.
   void give_inputs(const ArenaView& exchange, const std::vector<ArenaSlice>& inputs);
-  void take_answers(const ArenaView& exchange, const std::vector<ArenaSlice>& answers);
+  void take_answers(const ArenaView& exchange, const std::vector<ArenaSlice>& answers,
+                    const std::vector<JudgedTensor>& judged);
   /// Compares on the device if the device can. If the output is wrong and `explain` is set, the
   /// host compares again to explain the errors. `comparison` comes without the expected values;
   /// this call fills them in. `pieces`: the positions of the elements in `comparison.got`, one

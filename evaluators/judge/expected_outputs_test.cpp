@@ -68,14 +68,14 @@ protected:
     return buffer;
   }
 
-  ComparisonResult compare_y(const std::vector<float>& got) {
+  ComparisonResult compare_y(const std::vector<float>& got, const std::vector<Piece>& pieces = {}) {
     Comparison comparison;
     comparison.tensor = "y";
     comparison.shape = {static_cast<std::int64_t>(got.size())};
     comparison.got = std::as_bytes(std::span(got));
     comparison.poison = poison_pattern(DType::F32, 0);
     comparison.model = {tasks::Precision::F32, 16, 4, 0, false};
-    return expected->compare(comparison);
+    return expected->compare(comparison, true, pieces);
   }
 
   FakeGpuDriver* driver = nullptr;
@@ -101,6 +101,35 @@ TEST_F(ExpectedOutputsTest, WhatIsWrongIsExplainedOnTheHost) {
   EXPECT_EQ(result.verdict, Verdict::Wrong);
   ASSERT_TRUE(result.mismatch);
   EXPECT_EQ(result.mismatch->pattern, "only element [42]");
+}
+
+/// A memory file with what a reference outside of the judge has put there.
+class Exchange {
+public:
+  explicit Exchange(std::span<const double> values) : arena_(values.size_bytes()) {
+    const ArenaView view(arena_.fd());
+    std::copy_n(std::as_bytes(values).begin(), values.size_bytes(), view.all().begin());
+  }
+  ArenaView view() const { return ArenaView(arena_.fd()); }
+
+private:
+  Arena arena_;
+};
+
+TEST_F(ExpectedOutputsTest, APartOfAnAnswerFromOutsideIsAllThatCounts) {
+  // y[10..12] = 5, y[90..92] = 6, each with the magnitude 1
+  const std::vector<double> values{5, 5, 5, 6, 6, 6, 1, 1, 1, 1, 1, 1};
+  const Exchange exchange(values);
+  const std::vector<Piece> pieces{{10, 3}, {90, 3}};
+  const std::vector<ArenaSlice> answers{{"y", 0, 48}, {"y_magnitude", 48, 48}};
+  expected->give_inputs(exchange.view(), {}); // forgets what the reference wrote
+  expected->take_answers(exchange.view(), answers, {{{"y", 0, 24}, pieces, DType::F32, {100}}});
+  EXPECT_EQ(compare_y({5, 5, 5, 6, 6, 6}, pieces).verdict, Verdict::Correct);
+  const auto wrong = compare_y({5, 5, 5, 6, 6, 7}, pieces);
+  EXPECT_EQ(wrong.verdict, Verdict::Wrong);
+  EXPECT_EQ(wrong.mismatch->first_index, 92);
+  EXPECT_EQ(compare_y({5, 5, 5, 6, 6, 6}, {{10, 3}, {50, 3}}).verdict, Verdict::Infrastructure)
+      << "nobody has answered there";
 }
 
 TEST_F(ExpectedOutputsTest, IntegersAreExact) {

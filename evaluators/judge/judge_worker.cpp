@@ -52,8 +52,10 @@ public:
   }
 
 private:
-  /// Module, shape, and the two seeds.
-  using Question = std::tuple<std::filesystem::path, std::string, std::uint64_t, std::uint64_t>;
+  using Pieces = std::vector<std::vector<Piece>>; // of each output
+  /// Module, shape, the two seeds, and what there is of each output of a reference outside.
+  using Question =
+      std::tuple<std::filesystem::path, std::string, std::uint64_t, std::uint64_t, Pieces>;
 
   static CpuDeviceOptions device_options() {
     CpuDeviceOptions options;
@@ -75,9 +77,18 @@ private:
 
   static bool is_outside(const JudgeRequest& request) { return request.module.empty(); }
 
+  static Pieces pieces_of(const JudgeRequest& request) {
+    Pieces pieces;
+    for (const JudgedTensor& tensor : request.tensors) {
+      pieces.push_back(tensor.pieces);
+    }
+    return pieces;
+  }
+
   std::optional<DeviceFault> ensure_answer(const JudgeRequest& request) {
     const InputSeeds seeds{request.seed, request.static_seed};
-    const Question question{request.module, request.shape, seeds.launch, seeds.of_static};
+    const Question question{request.module, request.shape, seeds.launch, seeds.of_static,
+                            is_outside(request) ? pieces_of(request) : Pieces()};
     if (answer_ && question == question_) {
       return std::nullopt;
     }
@@ -110,7 +121,7 @@ private:
     if (const std::string error = decode_answered(line); !error.empty()) {
       return DeviceFault{tasks::Verdict::Infrastructure, error};
     }
-    answer_->take_answers(*exchange_, request.answers);
+    answer_->take_answers(*exchange_, request.answers, request.tensors);
     return std::nullopt;
   }
 

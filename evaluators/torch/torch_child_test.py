@@ -177,6 +177,19 @@ class AnswerTest(ChildCase):
         self.assertTrue(torch.equal(x, x.tril()))
         self.assertLess(float(x.min()), 0)
 
+    def test_a_part_of_an_answer(self):
+        x = torch.randn(4, 5)
+        request = self.child.request(module("return x * 2"), [x], [x])
+        request["outputs"][0]["pieces"] = [[1, 3], [17, 2]]
+        self.assertIsNone(self.child.say(request)["error"])
+        memory = Memory(self.child.file)
+        for key in ("offset", "magnitude_offset"):
+            part = memory.view(request["outputs"][0][key], torch.float64, [5])
+            self.assertTrue(part.ne(0).all(), key)
+        there = memory.view(request["outputs"][0]["offset"], torch.float64, [5])
+        flat = 2 * x.double().reshape(-1)
+        self.assertTrue(torch.equal(there, torch.cat([flat[1:4], flat[17:19]])))
+
     def test_times(self):
         x = torch.randn(4, 5)
         sampling = {"warmup": 1, "min_samples": 3, "max_samples": 3, "budget_ns": 10**9}

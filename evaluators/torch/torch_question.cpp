@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/json_dump.h"
+#include "evaluators/messages/output_sample.h"
 
 #include <algorithm>
 
@@ -16,13 +17,15 @@ using nlohmann::json;
 constexpr std::uint64_t kExchangeAlignment = 64;
 
 /// The next slice from `end` on; advances `end`.
-ArenaSlice slice_at(const tasks::TensorSpec& tensor, const tasks::Shape& shape,
-                    std::uint64_t& end) {
-  const ArenaSlice slice{tensor.name, end,
-                         static_cast<std::uint64_t>(tasks::element_count(tensor, shape)) *
-                             tasks::size_bytes(tensor.dtype)};
+ArenaSlice slice_of(const tasks::TensorSpec& tensor, std::uint64_t elements, std::uint64_t& end) {
+  const ArenaSlice slice{tensor.name, end, elements * tasks::size_bytes(tensor.dtype)};
   end += (slice.bytes + kExchangeAlignment - 1) / kExchangeAlignment * kExchangeAlignment;
   return slice;
+}
+
+ArenaSlice slice_at(const tasks::TensorSpec& tensor, const tasks::Shape& shape,
+                    std::uint64_t& end) {
+  return slice_of(tensor, static_cast<std::uint64_t>(tasks::element_count(tensor, shape)), end);
 }
 
 /// The axes, and the integers of the file that follow one under another name.
@@ -37,8 +40,9 @@ json axes_of(const tasks::Task& task, const tasks::Shape& shape) {
 class Question {
 public:
   /// `view`: has the types in which tensors travel.
-  Question(const tasks::Task& task, tasks::Task view, const tasks::Shape& shape)
-      : task_(task), view_(std::move(view)), shape_(shape) {}
+  Question(const tasks::Task& task, tasks::Task view, const tasks::Shape& shape,
+           std::optional<std::uint64_t> draw = std::nullopt)
+      : task_(task), view_(std::move(view)), shape_(shape), draw_(draw) {}
 
   /// `more`: the fields of this kind of question.
   TorchQuestion ask(const json& more, std::uint64_t capacity_bytes) {
@@ -89,17 +93,37 @@ private:
         continue;
       }
       json item = described(tensor);
-      item["offset"] = answer(tensor.name);
+      const std::vector<Piece> pieces = pieces_of(tensor);
+      for (const Piece& piece : pieces) {
+        item["pieces"].push_back({piece.first, piece.count});
+      }
+      item["offset"] = answer(tensor.name, pieces);
       if (view_.find_tensor(tensor.name + std::string(tasks::kMagnitudeSuffix)) != nullptr) {
-        item["magnitude_offset"] = answer(tensor.name + std::string(tasks::kMagnitudeSuffix));
+        item["magnitude_offset"] =
+            answer(tensor.name + std::string(tasks::kMagnitudeSuffix), pieces);
       }
       list.push_back(std::move(item));
     }
     return list;
   }
 
-  std::uint64_t answer(const std::string& name) {
-    question_.answers.push_back(next_slice(*view_.find_tensor(name)));
+  /// Empty: all of the output.
+  std::vector<Piece> pieces_of(const tasks::TensorSpec& output) const {
+    return draw_ ? drawn_pieces(static_cast<std::uint64_t>(tasks::element_count(output, shape_)),
+                                tasks::size_bytes(output.dtype), *draw_)
+                 : std::vector<Piece>();
+  }
+
+  std::uint64_t answer(const std::string& name, const std::vector<Piece>& pieces) {
+    const tasks::TensorSpec& tensor = *view_.find_tensor(name);
+    auto elements = static_cast<std::uint64_t>(tasks::element_count(tensor, shape_));
+    if (!pieces.empty()) {
+      elements = 0;
+      for (const Piece& piece : pieces) {
+        elements += piece.count;
+      }
+    }
+    question_.answers.push_back(slice_of(tensor, elements, end_));
     return question_.answers.back().offset;
   }
 
@@ -114,6 +138,7 @@ private:
   const tasks::Task& task_;
   tasks::Task view_;
   const tasks::Shape& shape_;
+  std::optional<std::uint64_t> draw_;
   std::uint64_t end_ = 0;
   TorchQuestion question_;
 };
@@ -121,8 +146,8 @@ private:
 } // namespace
 
 TorchQuestion torch_question(const tasks::Task& task, const tasks::Shape& shape, std::uint64_t seed,
-                             std::uint64_t capacity_bytes) {
-  return Question(task, tasks::reference_view(task), shape)
+                             std::uint64_t capacity_bytes, std::optional<std::uint64_t> draw) {
+  return Question(task, tasks::reference_view(task), shape, draw)
       .ask({{"do", "answer"},
             // PyTorch takes 63 bits, and each noisy run needs a seed
             {"seed", seed >> 8U},

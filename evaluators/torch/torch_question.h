@@ -23,10 +23,12 @@ struct TorchQuestion {
   std::string line; ///< JSON
 };
 
-/// The answer of the task's module at this shape. `seed` draws the noise of the error scale.
-/// Throws Error when the tensors do not fit into `capacity_bytes`.
+/// The answer of the task's module at this shape. `seed` draws the noise of the error scale. With
+/// `draw`, the answers hold drawn_pieces() of each output, and of its magnitude: a GiB of them
+/// takes seconds to travel. Throws Error when the tensors do not fit into `capacity_bytes`.
 TorchQuestion torch_question(const tasks::Task& task, const tasks::Shape& shape, std::uint64_t seed,
-                             std::uint64_t capacity_bytes);
+                             std::uint64_t capacity_bytes,
+                             std::optional<std::uint64_t> draw = std::nullopt);
 
 /// The outputs of a wrong module, by its name in mutants.py, in the task's own types. "own
 /// precision" is the module itself.

@@ -8,6 +8,7 @@
 #include "evaluators/evaluation/sitting.h"
 #include "evaluators/host/device_host.h"
 #include "evaluators/host/devices.h"
+#include "evaluators/messages/output_sample.h"
 #include "evaluators/selftest/selftest.h"
 #include "evaluators/torch/python.h"
 #include "evaluators/torch/torch_child.h"
@@ -338,6 +339,23 @@ TEST(TorchQuestion, NamesTensorsAxesAndPlacesInTheExchange) {
   EXPECT_EQ(question.answers[1].tensor, "y_magnitude");
   EXPECT_EQ(request.at("outputs").at(0).at("magnitude_offset"), question.answers[1].offset);
   EXPECT_THROW(torch_question(task, shape, 1, 100), Error) << "does not fit";
+}
+
+TEST(TorchQuestion, OfATimedLaunchItAsksForTheDrawnPiecesOnly) {
+  const tasks::Task task = tasks::parse_task(
+      {tasks::load_task(kSoftmax).task_toml + "[reference]\nkind = \"torch\"\n", "", "", "source"},
+      "task.toml");
+  tasks::Shape shape = task.shapes.front();
+  shape.axes = {{"rows", 4096}, {"cols", 1024}};
+  constexpr std::uint64_t kDraw = 7;
+  const TorchQuestion question = torch_question(task, shape, 1, 1U << 30U, kDraw);
+  const auto pieces = drawn_pieces(4096 * 1024, 4, kDraw);
+  for (const ArenaSlice& answer : question.answers) {
+    EXPECT_EQ(answer.bytes, 2 * drawn_bytes(4096 * 1024, 4)) << "in double";
+  }
+  const nlohmann::json output = nlohmann::json::parse(question.line).at("outputs").at(0);
+  ASSERT_EQ(output.at("pieces").size(), pieces.size());
+  EXPECT_EQ(output.at("pieces").at(3), nlohmann::json({pieces[3].first, pieces[3].count}));
 }
 
 } // namespace

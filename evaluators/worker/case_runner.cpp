@@ -101,6 +101,12 @@ void CaseRunner::upload(const std::string& tensor, std::span<const std::byte> by
   device_.upload(slot(tensor).handle, bytes);
 }
 
+void CaseRunner::upload(const std::string& tensor, const std::vector<Piece>& pieces,
+                        std::span<const std::byte> bytes) {
+  const Slot& target = slot(tensor);
+  device_.upload_pieces(target.handle, pieces, tasks::size_bytes(target.buffer->dtype), bytes);
+}
+
 std::optional<DeviceFault> CaseRunner::run_prepare() {
   prepared_ = true;
   if (plan_.prepare.empty()) {

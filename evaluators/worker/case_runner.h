@@ -50,6 +50,9 @@ public:
   void renew(std::uint64_t seed, std::uint64_t salt);
   /// Overwrites the contents of a tensor; call it after poison().
   void upload(const std::string& tensor, std::span<const std::byte> bytes);
+  /// The same for these pieces, which lie in `bytes` one after the other.
+  void upload(const std::string& tensor, const std::vector<Piece>& pieces,
+              std::span<const std::byte> bytes);
   /// Runs the plan's `prepare` steps; call it once, after poison().
   std::optional<DeviceFault> run_prepare();
   double prepare_ns() const { return prepare_ns_; } ///< 0 if the plan has none

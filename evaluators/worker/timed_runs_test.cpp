@@ -236,7 +236,8 @@ public:
     shared_ = shared;
   }
   void release_buffers() override { buffers_.clear(); }
-  void upload(std::size_t /*buffer*/, std::span<const std::byte> /*bytes*/) override {}
+  void upload(std::size_t /*buffer*/, std::span<const std::byte> /*bytes*/,
+              std::size_t /*offset*/) override {}
   void download(std::size_t /*buffer*/, std::span<std::byte> /*bytes*/,
                 std::size_t /*offset*/) override {}
   void fill_pattern(std::size_t /*buffer*/, std::uint64_t /*pattern*/) override {}

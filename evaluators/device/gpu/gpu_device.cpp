@@ -28,10 +28,10 @@ std::string describe_run(const std::vector<tasks::Step>& steps, const char* what
                            : fmt::format("{} of {} steps", what, steps.size());
 }
 
-void require_inside(const GpuBuffer& source, std::size_t bytes, std::size_t offset) {
-  if (offset > source.data.bytes || bytes > source.data.bytes - offset) {
-    throw Error(fmt::format("download of {} bytes from byte {} of buffer '{}' of {}", bytes, offset,
-                            source.name, source.data.bytes));
+void require_inside(const GpuBuffer& buffer, std::size_t bytes, std::size_t offset) {
+  if (offset > buffer.data.bytes || bytes > buffer.data.bytes - offset) {
+    throw Error(fmt::format("a copy of {} bytes from byte {} on of buffer '{}' of {}", bytes,
+                            offset, buffer.name, buffer.data.bytes));
   }
 }
 
@@ -103,15 +103,12 @@ public:
       });
     }
   }
-  void upload(std::size_t buffer, std::span<const std::byte> bytes) override {
+  void upload(std::size_t buffer, std::span<const std::byte> bytes, std::size_t offset) override {
     const GpuBuffer& target = buffers_.at(buffer);
-    if (bytes.size() > target.data.bytes) {
-      throw Error(fmt::format("upload of {} bytes into buffer '{}' of {}", bytes.size(),
-                              target.name, target.data.bytes));
-    }
+    require_inside(target, bytes.size(), offset);
     guarded("the upload of '" + target.name + "'", [&] {
       arena_.cover(bytes);
-      driver_->upload(target.data.begin, bytes);
+      driver_->upload(target.data.begin + offset, bytes);
       buffers_.note_contents(buffer);
     });
   }

@@ -86,16 +86,16 @@ public:
     drawn_.clear();
     buffers_.clear();
   }
-  void upload(std::size_t buffer, std::span<const std::byte> bytes) override {
+  void upload(std::size_t buffer, std::span<const std::byte> bytes, std::size_t offset) override {
     const cpu::GuardedBuffer& target = buffers_.at(buffer);
-    if (bytes.size() > target.bytes) {
-      throw Error(fmt::format("upload of {} bytes into buffer '{}' of {}", bytes.size(),
-                              target.name, target.bytes));
+    if (offset > target.bytes || bytes.size() > target.bytes - offset) {
+      throw Error(fmt::format("upload of {} bytes to byte {} of buffer '{}' of {}", bytes.size(),
+                              offset, target.name, target.bytes));
     }
     if (target.read_only) {
       buffers_.protect(false);
     }
-    std::copy(bytes.begin(), bytes.end(), target.data);
+    std::copy(bytes.begin(), bytes.end(), target.data + offset);
   }
   void download(std::size_t buffer, std::span<std::byte> bytes, std::size_t offset) override {
     const cpu::GuardedBuffer& source = buffers_.at(buffer);
@@ -124,7 +124,7 @@ public:
   }
   void restore(std::size_t buffer) override {
     if (const auto found = drawn_.find(buffer); found != drawn_.end()) {
-      upload(buffer, found->second);
+      upload(buffer, found->second, 0);
     }
   }
   std::optional<DeviceFault> run(const std::vector<tasks::Step>& steps) override {
