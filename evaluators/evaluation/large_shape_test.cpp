@@ -1,6 +1,7 @@
 // Whoever passes tensors between processes says alike which shape is too large for that.
 #include "base/error.h"
 #include "base/files.h"
+#include "evaluators/evaluation/evaluator.h"
 #include "evaluators/evaluation/planned_case.h"
 #include "evaluators/evaluation/reference_check.h"
 #include "evaluators/host/devices.h"
@@ -74,6 +75,18 @@ TEST_F(LargeShape, IsNamedByThoseWhoJudge) {
   ReferenceCheck check(task_, host_, options_);
   EXPECT_THAT(refusal([&] { check.compare(planned.shape, 1, {}); }),
               HasSubstr(" needs 4294967360 bytes for its outputs, but"));
+}
+
+TEST_F(LargeShape, IsNamedInTheVerdictWithARemedy) {
+  options_.timing = options_.promotion = options_.check = false;
+  for (tasks::Shape& shape : task_.shapes) {
+    shape.axes["n"] += shape.id == "search/0" ? std::int64_t{1} << 30U : 0;
+  }
+  Evaluator evaluator(task_, host_, options_);
+  const tasks::Evaluation judged = evaluator.evaluate_text(task_.baseline, "kernel.cu");
+  EXPECT_EQ(judged.verdict, tasks::Verdict::Infrastructure);
+  EXPECT_THAT(judged.detail, AllOf(HasSubstr(": axpy: search/0 (n=1074003968, alpha=2.5) needs "),
+                                   HasSubstr("; state smaller sizes for this shape")));
 }
 
 TEST_F(LargeShape, IsNamedByTheSelftest) {
