@@ -1,6 +1,7 @@
 #include "tasks/doubts.h"
 
 #include "tasks/parse/generator_parse.h"
+#include "tasks/shared_need.h"
 #include "tasks/task/task_places.h"
 
 #include <algorithm>
@@ -78,30 +79,13 @@ std::string doubt_about_bytes(const Task& task, const Shape& shape) {
   return {};
 }
 
-double shared_bytes(const Task& task, const Shape& shape) {
-  double bytes = 0;
-  for (const TensorSpec& tensor : task.tensors) {
-    const double stored = tensor_bytes(tensor, shape);
-    const double as_double = 8.0 * static_cast<double>(element_count(tensor, shape));
-    const bool is_float = is_floating(tensor.dtype);
-    if (tensor.role != Role::Output) {
-      bytes += tensor.role == Role::InOut && is_float ? as_double : stored;
-    }
-    if (tensor.role != Role::Input) {
-      bytes += is_float ? 2 * as_double : stored;
-    }
-  }
-  return bytes;
-}
-
 std::string doubt_about_size(const Task& task, const Shape& shape) {
-  const double bytes = task.torch ? 0 : shared_bytes(task, shape);
-  if (bytes <= static_cast<double>(kSharedBytes)) {
+  const std::uint64_t bytes = task.torch ? 0 : selftest_bytes(task, shape);
+  if (bytes <= kSharedBytes) {
     return {};
   }
-  return fmt::format("{} ({}) needs {:.4g} bytes for its inputs and the reference's answers, but "
-                     "Winnow's processes share {}: make the shape smaller",
-                     shape.id, to_string(shape), bytes, kSharedBytes);
+  return why_too_large(shape, bytes, kSharedBytes, "its inputs and the reference's answers") +
+         ": make the shape smaller";
 }
 
 void add_equal_shapes(const std::vector<Shape>& hidden, const std::vector<Shape>& known,

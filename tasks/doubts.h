@@ -2,17 +2,11 @@
 
 #include "tasks/task/task.h"
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace winnow::tasks {
-
-/// The memory through which Winnow's processes pass the tensors of one shape. The selftest passes
-/// inputs, and for each element of a floating output the answer and its magnitude, 8 bytes each.
-/// Only the pages in use take memory.
-inline constexpr std::uint64_t kSharedBytes = std::uint64_t{4} << 30;
 
 /// Sentences about probable mistakes in task.toml for a kind of device. The check runs no kernel.
 /// It reports:

@@ -93,5 +93,29 @@ class Model(nn.Module):
             std::nullopt);
 }
 
+TEST(PythonOutline, TakesAStringOfSeveralLinesForOneStatement) {
+  const std::string text = R"py(
+class Model(nn.Module):
+    """Adds.
+
+    def forward(self, none):
+the end"""
+
+    def forward(self, x):
+        '''Twice,
+and more.'''
+        text = """
+class Other:
+"""
+        return x, x
+)py";
+  const auto forward = find_python_function(text, "Model", "forward");
+  ASSERT_TRUE(forward);
+  EXPECT_THAT(forward->parameters, ElementsAre("x"));
+  EXPECT_EQ(forward->line, 8);
+  EXPECT_EQ(forward->return_line, 14);
+  EXPECT_EQ(forward->returned, 2U);
+}
+
 } // namespace
 } // namespace winnow::tasks

@@ -1,11 +1,11 @@
 // The part of EvaluationRun that hands cases to a worker, has them judged and adds them to the
 // result.
-#include "base/error.h"
 #include "evaluators/device/cpu/cpu_device.h"
 #include "evaluators/device/guard_core.h"
 #include "evaluators/evaluation/evaluation_run.h"
 #include "evaluators/evaluation/reference_check.h"
 #include "evaluators/torch/torch_question.h"
+#include "tasks/shared_need.h"
 
 #include <algorithm>
 #include <tuple>
@@ -126,12 +126,10 @@ std::vector<RunCase> run_cases_of(const TaskOnDevice& on_device,
       area = offset - run_case.outputs.front().offset;
       offset += static_cast<std::uint64_t>(run_case.sampling->areas - 1) * area;
     }
+    tasks::require_shared(on_device.task, planned.shape, offset, on_device.host->arena.size_bytes(),
+                          run_cases.empty() ? "its outputs"
+                                            : "its outputs and those of the runs before it");
     run_cases.push_back(std::move(run_case));
-  }
-  if (offset > on_device.host->arena.size_bytes()) {
-    throw Error(fmt::format("the outputs of {} shapes need {} bytes, but only {} are available",
-                            cases.size(), offset, on_device.host->arena.size_bytes()),
-                "use smaller shapes in task.toml");
   }
   return run_cases;
 }

@@ -214,7 +214,7 @@ bool EvaluationRun::add_eager_times(const tasks::Shape& shape, RunCaseReport& re
     report.rival_samples_ns.insert(report.rival_samples_ns.begin(), eager_times(on_device_, shape));
     return true;
   } catch (const Error& error) {
-    return fail(Verdict::Infrastructure, error.what());
+    return fail(Verdict::Infrastructure, with_remedy(error));
   }
 }
 

@@ -20,7 +20,7 @@ Evaluation Evaluator::attempt(const tasks::KernelFile& file, const tasks::Parame
   try {
     return EvaluationRun(on_device_, file, choice, depth).run();
   } catch (const Error& error) {
-    return blank(Verdict::Infrastructure, error.what());
+    return blank(Verdict::Infrastructure, with_remedy(error));
   }
 }
 
@@ -58,7 +58,7 @@ std::vector<Evaluation> Evaluator::trial(const tasks::KernelFile& file,
   try {
     return time_choices(on_device_, file, request.choices, request.turns);
   } catch (const Error& error) {
-    return {request.choices.size(), blank(Verdict::Infrastructure, error.what())};
+    return {request.choices.size(), blank(Verdict::Infrastructure, with_remedy(error))};
   }
 }
 

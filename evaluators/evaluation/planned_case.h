@@ -20,8 +20,8 @@ struct PlannedCase {
 };
 
 /// Turns planned cases into cases for a worker and assigns each output its own range of the arena,
-/// one after the other. `sampling`: one per case, in order; empty: no timing. Throws Error when the
-/// arena is too small.
+/// one after the other. `sampling`: one per case, in order; empty: no timing. Throws UsageError
+/// when the arena is too small.
 std::vector<RunCase> run_cases_of(const TaskOnDevice& on_device,
                                   const std::vector<PlannedCase>& cases,
                                   std::vector<SamplingRequest> sampling = {});

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "evaluators/messages/arena.h"
 #include "evaluators/torch/torch_question.h"
+#include "tasks/shared_need.h"
 
 #include <cmath>
 #include <cstring>
@@ -125,9 +126,11 @@ JudgeReply
 ReferenceCheck::compare(const tasks::Shape& shape, std::uint64_t seed,
                         const std::map<std::string, std::span<const std::byte>>& outputs) {
   TaskOnDevice& on_device = *on_device_;
-  on_device.prepare_reference({shape});
   std::uint64_t needed = 0;
   const std::vector<ArenaSlice> slices = output_slices(on_device.task, shape, needed);
+  tasks::require_shared(on_device.task, shape, needed, on_device.host->arena.size_bytes(),
+                        "its outputs");
+  on_device.prepare_reference({shape});
   {
     const ArenaView arena(on_device.host->arena.fd());
     for (const ArenaSlice& slice : slices) {

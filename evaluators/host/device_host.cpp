@@ -6,7 +6,7 @@
 #include "evaluators/device/gpu/compile/gpu_compiler.h"
 #include "evaluators/device/gpu/helper_kernels.h"
 #include "evaluators/device/vendors/gpu_vendors.h"
-#include "tasks/doubts.h"
+#include "tasks/shared_need.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -166,6 +166,7 @@ void KernelTrial::judge_at(const tasks::Shape& shape, std::vector<Tried>& kernel
   }
   std::uint64_t bytes = 0; // of the outputs of one run
   output_slices(task, shape, bytes);
+  runner_.require_room(shape, bytes, "its outputs");
   const std::uint64_t room =
       on_device_.host->arena.size_bytes() / std::max<std::uint64_t>(bytes, 1);
   const auto seeds = static_cast<int>(

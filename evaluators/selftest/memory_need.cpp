@@ -1,6 +1,7 @@
 #include "evaluators/selftest/memory_need.h"
 
 #include "base/error.h"
+#include "tasks/shared_need.h"
 #include "tasks/task/task_places.h"
 
 #include <fmt/format.h>
@@ -34,6 +35,10 @@ void require_memory(const tasks::Task& task, std::string_view device_kind,
                         tasks::place_of_shape(task, shape), shape.id, to_string(shape), needed,
                         available, device),
             "state smaller sizes, or name other `devices` for the shape");
+      }
+      if (!task.torch) { // else the question to PyTorch tells what it needs
+        tasks::require_shared(task, shape, tasks::selftest_bytes(task, shape), tasks::kSharedBytes,
+                              "its inputs and the reference's answers");
       }
     }
   }

@@ -8,7 +8,8 @@
 namespace winnow::evaluators {
 
 /// Throws UsageError, with the position in task.toml, if the tensors of reference.cu need more
-/// memory at some shape than DeviceFacts::memory_bytes. `device`: its name for the message.
+/// memory at some shape than DeviceFacts::memory_bytes, or than Winnow's processes share. `device`:
+/// its name for the message.
 void require_memory(const tasks::Task& task, std::string_view device_kind,
                     const tasks::DeviceFacts& facts, std::string_view device);
 

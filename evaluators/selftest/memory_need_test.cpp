@@ -51,5 +51,12 @@ TEST(MemoryNeed, AShapeThatTheDeviceCannotHoldIsRefused) {
                         "reference.cu, but 16 GiB are available on a device"));
 }
 
+TEST(MemoryNeed, AShapeThatDoesNotFitIntoTheSharedMemoryIsRefused) {
+  EXPECT_THAT(memory_error("cuda", std::int64_t{100} << 30U),
+              HasSubstr("task.toml:23:1: : search/1 (n=1073741824) needs 21474836480 bytes for its "
+                        "inputs and the reference's answers, but Winnow's processes share "
+                        "4294967296"));
+}
+
 } // namespace
 } // namespace winnow::evaluators

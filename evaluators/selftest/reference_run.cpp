@@ -5,6 +5,7 @@
 #include "evaluators/device/cpu/cpu_device.h"
 #include "evaluators/evaluation/reference_check.h"
 #include "tasks/inputs/input_generator.h"
+#include "tasks/shared_need.h"
 
 #include <utility>
 
@@ -71,10 +72,6 @@ RunCase ReferenceRun::place(const BuiltKernel& reference, const ReferenceCase& r
   for (const tasks::Buffer& buffer : run_case.plan->buffers) {
     if (buffer.kind == Kind::Input || buffer.kind == Kind::InOut) {
       run_case.inputs.push_back(next_slice(buffer, offset));
-      const ArenaSlice& slice = run_case.inputs.back();
-      const tasks::HostTensor& input = reference_case.inputs.at(buffer.name);
-      // Floating inouts become f64, the type that the reference expects.
-      convert(input.dtype, input.bytes, buffer.dtype, arena_.slice(slice.offset, slice.bytes));
     }
     const bool is_wanted =
         parts == Parts::OutputsAndMagnitudes || on_device_.task.find_tensor(buffer.name) != nullptr;
@@ -82,7 +79,29 @@ RunCase ReferenceRun::place(const BuiltKernel& reference, const ReferenceCase& r
       run_case.outputs.push_back(next_slice(buffer, offset));
     }
   }
+  require_room(reference_case.shape, offset, "the inputs and the reference's answers of its runs");
+  write_inputs(*run_case.plan, run_case.inputs, reference_case.inputs);
   return run_case;
+}
+
+void ReferenceRun::write_inputs(const tasks::ResolvedPlan& plan,
+                                const std::vector<ArenaSlice>& slices,
+                                const tasks::HostTensors& inputs) const {
+  std::size_t next = 0;
+  for (const tasks::Buffer& buffer : plan.buffers) {
+    if (buffer.kind == Kind::Input || buffer.kind == Kind::InOut) {
+      const ArenaSlice& slice = slices[next++];
+      const tasks::HostTensor& input = inputs.at(buffer.name);
+      // Floating inouts become f64, the type that the reference expects.
+      convert(input.dtype, input.bytes, buffer.dtype, arena_.slice(slice.offset, slice.bytes));
+    }
+  }
+}
+
+void ReferenceRun::require_room(const tasks::Shape& shape, std::uint64_t bytes,
+                                std::string_view tensors) const {
+  tasks::require_shared(on_device_.task, shape, bytes, on_device_.host->arena.size_bytes(),
+                        tensors);
 }
 
 std::vector<ReferenceRun::Seen> ReferenceRun::parts_of(const RunCase& run_case) const {
@@ -174,6 +193,7 @@ JudgeReply ReferenceRun::judge(const tasks::Shape& shape, std::uint64_t seed, st
                                const tasks::HostTensors& outputs, bool explain) {
   std::uint64_t offset = 0;
   const std::vector<ArenaSlice> slices = output_slices(on_device_.task, shape, offset);
+  require_room(shape, offset, "its outputs");
   for (const ArenaSlice& slice : slices) {
     const tasks::HostBytes& bytes = outputs.at(slice.tensor).bytes;
     copy_in_parts(bytes, arena_.slice(slice.offset, bytes.size()));

@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace winnow::evaluators {
@@ -97,13 +98,20 @@ public:
     }
   }
 
+  /// Throws UsageError if the arena has not so many bytes. `tensors`: what they are for.
+  void require_room(const tasks::Shape& shape, std::uint64_t bytes, std::string_view tensors) const;
+
   /// Call it before each run(): on a CPU the arena's pages go back to the system, and read 0 after.
   void clear_arena();
 
 private:
-  /// Assigns the case's buffers their ranges in the arena and writes the inputs there.
+  /// Assigns the case's buffers their ranges in the arena and writes the inputs there. Throws
+  /// UsageError if the arena is too small.
   RunCase place(const BuiltKernel& reference, const ReferenceCase& reference_case, Parts parts,
                 std::uint64_t& offset) const;
+  /// Writes the inputs of a plan into their ranges of the arena.
+  void write_inputs(const tasks::ResolvedPlan& plan, const std::vector<ArenaSlice>& slices,
+                    const tasks::HostTensors& inputs) const;
   ReferenceAnswer take(const RunCase& run_case) const;
   Drawn draw(const tasks::Shape& shape, std::uint64_t seed);
   std::vector<Seen> parts_of(const RunCase& run_case) const;

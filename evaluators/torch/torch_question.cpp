@@ -1,8 +1,8 @@
 #include "evaluators/torch/torch_question.h"
 
-#include "base/error.h"
 #include "base/json_dump.h"
 #include "evaluators/messages/output_sample.h"
+#include "tasks/shared_need.h"
 
 #include <algorithm>
 
@@ -58,11 +58,8 @@ public:
       request["scalar_names"].push_back(scalar.name);
       request["scalars"].push_back(scalar_json(scalar, shape_.scalars.at(scalar.name)));
     }
-    if (end_ > capacity_bytes) {
-      throw Error(fmt::format("inputs and answers of {} take {} bytes, and {} fit", shape_.id, end_,
-                              capacity_bytes),
-                  "give the task a smaller shape");
-    }
+    tasks::require_shared(task_, shape_, end_, capacity_bytes,
+                          "its inputs and the answers of PyTorch");
     question_.line = json_line(request) + "\n";
     return std::move(question_);
   }

@@ -178,7 +178,8 @@ void add_kernelbench(CLI::App& importer, Action& chosen) {
       "problems that an earlier import has made. Needs PyTorch (WINNOW_PYTHON names the Python)",
       import_kernelbench);
   sub.add_option("CHECKOUT", command.from,
-                 "folder with KernelBench/level1, or with reference/ of MultiKernelBench")
+                 "folder with KernelBench/level1, or with reference/ of MultiKernelBench; or the "
+                 "file of one problem")
       ->required();
   sub.add_option("--to", command.name, "folder for the tasks")->required();
   sub.add_option("--level", command.level, "only this level; 0: all")->check(CLI::Range(0, 3));

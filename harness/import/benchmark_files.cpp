@@ -33,6 +33,14 @@ bool is_numbered(const fs::path& file) {
   return file.extension() == ".py" && number_of(file) > 0;
 }
 
+/// The problem of a file in the folder `name`.
+Module problem(const fs::path& file, const std::string& source, const std::string& name,
+               const fs::path& to) {
+  return {file,
+          to / name / file.stem(),
+          {fmt::format("{} {}", source, (fs::path(name) / file.filename()).string()), "train"}};
+}
+
 /// Adds the files of a folder that `wanted` accepts. `source` names the benchmark.
 void add_folder(const fs::path& folder, const std::string& source, bool (*wanted)(const fs::path&),
                 const fs::path& to, std::vector<Module>& modules) {
@@ -47,9 +55,7 @@ void add_folder(const fs::path& folder, const std::string& source, bool (*wanted
   });
   const std::string name = folder.filename().string();
   for (const fs::path& file : files) {
-    modules.push_back({file,
-                       to / name / file.stem(),
-                       {fmt::format("{} {}/{}", source, name, file.filename().string()), "train"}});
+    modules.push_back(problem(file, source, name, to));
   }
 }
 
@@ -82,9 +88,38 @@ std::vector<Module> categories(const fs::path& root, const fs::path& to) {
   return modules;
 }
 
+/// 0: the folder is no level.
+int level_of(const std::string& folder) {
+  for (int number = 1; number <= kLevels; ++number) {
+    if (folder == fmt::format("level{}", number)) {
+      return number;
+    }
+  }
+  return 0;
+}
+
+/// A file of a folder levelN or reference/CATEGORY has that folder's name; another has none.
+Module one_problem(const fs::path& file, int level, const fs::path& to) {
+  const fs::path folder = fs::absolute(file).lexically_normal().parent_path();
+  const std::string name = folder.filename().string();
+  const int found = level_of(name);
+  if (!is_problem(file) || (level != 0 && level != found)) {
+    throw UsageError(
+        file.string() + ": no problem of KernelBench" +
+            (level == 0 ? "" : fmt::format(" of level {}, by the folder of the file", level)),
+        "name a Python file with a class Model and get_inputs(); leave out --level for a file");
+  }
+  const bool has_category = found == 0 && folder.parent_path().filename() == "reference";
+  return problem(file, has_category ? "MultiKernelBench" : "KernelBench",
+                 found != 0 || has_category ? name : "", to);
+}
+
 } // namespace
 
 std::vector<Module> benchmark_modules(const fs::path& checkout, int level, const fs::path& to) {
+  if (fs::is_regular_file(checkout)) {
+    return {one_problem(checkout, level, to)};
+  }
   const fs::path inner = checkout / "KernelBench";
   std::vector<Module> modules = levels(fs::is_directory(inner) ? inner : checkout, level, to);
   if (modules.empty() && level == 0) {
@@ -94,7 +129,7 @@ std::vector<Module> benchmark_modules(const fs::path& checkout, int level, const
     throw UsageError(checkout.string() + ": no problems of KernelBench here",
                      "name a checkout of KernelBench, with files such as "
                      "KernelBench/level1/19_ReLU.py, or of MultiKernelBench, with files such as "
-                     "reference/activation/relu.py");
+                     "reference/activation/relu.py, or one such file");
   }
   return modules;
 }

@@ -205,6 +205,27 @@ TEST_F(Checkout, MayHaveCategories) {
   EXPECT_THROW(names(1), UsageError);
 }
 
+TEST_F(Checkout, MayBeTheFileOfOneProblem) {
+  const std::string module = "class Model(nn.Module):\n    pass\n\ndef get_inputs():\n    pass\n";
+  const auto only = [&](const std::string& file, int level = 0) {
+    add(file, module);
+    const std::vector<Module> found = benchmark_modules(root() / file, level, "to");
+    EXPECT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].file, root() / file);
+    EXPECT_EQ(found[0].origin.mode, "train");
+    return found[0].folder.string() + ", " + found[0].origin.origin;
+  };
+  EXPECT_EQ(only("KernelBench/level1/19_ReLU.py"),
+            "to/level1/19_ReLU, KernelBench level1/19_ReLU.py");
+  EXPECT_EQ(only("level3/7_x.py", 3), "to/level3/7_x, KernelBench level3/7_x.py");
+  EXPECT_EQ(only("reference/pooling/max.py"), "to/pooling/max, MultiKernelBench pooling/max.py");
+  EXPECT_EQ(only("mine/relu.py"), "to/relu, KernelBench relu.py");
+  EXPECT_THROW(only("level3/7_x.py", 2), UsageError);
+  EXPECT_THROW(only("mine/relu.py", 1), UsageError);
+  add("level1/1_no.py", "print()");
+  EXPECT_THROW(benchmark_modules(root() / "level1/1_no.py", 0, "to"), UsageError);
+}
+
 /// Imports modules of texts that a description is made up for.
 class Import : public Checkout {
 protected:

@@ -88,6 +88,8 @@ template <typename T> void append_json(std::string& out, const T& value) {
     out.append("\"").append(std::to_string(value)).append("\"");
   } else if constexpr (std::is_same_v<T, bool>) {
     out += value ? "true" : "false";
+  } else if constexpr (std::is_unsigned_v<T>) {
+    out += std::to_string(value); // unsigned long long may be above the largest std::int64_t
   } else if constexpr (std::is_integral_v<T>) {
     append_number(out, static_cast<std::int64_t>(value));
   } else if constexpr (kIsOptional<T>) {

@@ -65,6 +65,16 @@ TEST(JsonText, KeepsEveryNumber) {
   EXPECT_EQ(json_text(std::numeric_limits<std::int64_t>::min()), "-9223372036854775808");
 }
 
+TEST(JsonText, KeepsEveryUnsignedInteger) {
+  for (const unsigned long long number :
+       {0ULL, 1ULL << 63U, std::numeric_limits<unsigned long long>::max()}) {
+    unsigned long long read = 1;
+    read_json(write_json(number), "number", read);
+    EXPECT_EQ(read, number);
+  }
+  EXPECT_EQ(json_text(std::uint32_t{4294967295}), "4294967295");
+}
+
 TEST(JsonText, IsOneLine) {
   EXPECT_EQ(json_text(message()).find('\n'), std::string::npos);
   EXPECT_EQ(json_text(Part{"p", 2.0}), R"({"name":"p","share":2.0})");

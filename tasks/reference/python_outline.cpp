@@ -21,7 +21,10 @@ std::size_t end_of_literal(std::string_view text, std::size_t at) {
   return text.size();
 }
 
-/// The text with strings as dots and comments as spaces; all lines stay where they are.
+constexpr char kLineInside = '\v'; // stands for the end of a line inside a string
+
+/// The text with strings as dots and comments as spaces; all lines stay where they are. A string of
+/// several lines ends no statement.
 std::string without_texts(std::string_view text) {
   std::string code(text);
   for (std::size_t i = 0; i < text.size();) {
@@ -35,9 +38,10 @@ std::string without_texts(std::string_view text) {
       continue;
     }
     const char blank = text[i] == '#' ? ' ' : '.';
-    std::replace_if(
-        code.begin() + static_cast<std::ptrdiff_t>(i),
-        code.begin() + static_cast<std::ptrdiff_t>(end), [](char c) { return c != '\n'; }, blank);
+    std::transform(code.begin() + static_cast<std::ptrdiff_t>(i),
+                   code.begin() + static_cast<std::ptrdiff_t>(end),
+                   code.begin() + static_cast<std::ptrdiff_t>(i),
+                   [blank](char c) { return c == '\n' ? kLineInside : blank; });
     i = end;
   }
   return code;
@@ -74,10 +78,10 @@ std::vector<Statement> statements_of(std::string_view code) {
   for (std::size_t i = 0; i <= code.size(); ++i) {
     const char c = i < code.size() ? code[i] : '\n';
     depth += bracket_step(c);
+    line += c == '\n' || c == kLineInside ? 1 : 0;
     if (c != '\n') {
       continue;
     }
-    ++line;
     if (i < code.size() && (depth > 0 || (i > begin && code[i - 1] == '\\'))) {
       continue;
     }

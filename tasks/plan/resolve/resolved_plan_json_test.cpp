@@ -34,6 +34,14 @@ TEST(ResolvedPlanJson, RoundTrips) {
   EXPECT_EQ(copy.buffers.back().once, 0.0);
 }
 
+TEST(ResolvedPlanJson, KeepsTheHashOfANameInTheUpperHalf) {
+  ResolvedPlan plan;
+  plan.buffers.resize(1);
+  plan.buffers[0].generator.csr = {3, 4, 0xfedcba9876543210ULL};
+  const auto copy = nlohmann::json::parse(json_text(plan)).get<ResolvedPlan>();
+  EXPECT_EQ(copy.buffers[0].generator.csr.pointers_hash, 0xfedcba9876543210ULL);
+}
+
 // A plan that prepares p, then runs k in clusters on a tensor map of p.
 Outcome device_plan() {
   Setting setting = with_parameters("o128:map p4f:y");
