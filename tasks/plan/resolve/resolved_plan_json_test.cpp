@@ -34,6 +34,14 @@ TEST(ResolvedPlanJson, RoundTrips) {
   EXPECT_EQ(copy.buffers.back().once, 0.0);
 }
 
+TEST(ResolvedPlanJson, KeepsTheHashOfRowPointers) {
+  ResolvedPlan plan;
+  plan.buffers.emplace_back().generator.csr = {3, 5, std::numeric_limits<std::uint64_t>::max()};
+  const auto copy = nlohmann::json::parse(json_text(plan)).get<ResolvedPlan>();
+  EXPECT_EQ(copy.buffers.at(0).generator.csr.columns, 5U);
+  EXPECT_EQ(copy.buffers[0].generator.csr.pointers_hash, std::numeric_limits<std::uint64_t>::max());
+}
+
 // A plan that prepares p, then runs k in clusters on a tensor map of p.
 Outcome device_plan() {
   Setting setting = with_parameters("o128:map p4f:y");
