@@ -193,6 +193,8 @@ const std::map<std::string, Work>& work() {
       {"gemm_f32", {product, kProduct}},
       {"gemm_f8", {product, kProduct}},
       {"gemm_i8", {product, kProduct}},
+      // 6 sums of 64 products; the scales go into the weights
+      {"gemm_mxfp4", {{{"m", 2}, {"n", 3}, {"blocks", 2}}, 768}},
       {"gemm_tf32", {product, kProduct}},
       {"gemm_w4", {{{"m", 2}, {"n", 3}, {"half_k", 5}}, 120}},
       {"gemm_w4a8", {{{"m", 2}, {"n", 3}, {"half_k", 5}}, 120}},
