@@ -37,9 +37,13 @@ double tensor_bytes(const Task& task, const Shape& shape) {
 
 /// An index or bits choose what is read, or a plan may pack weights once without their zeros.
 bool reads_parts_of_inputs(const Task& task) {
-  static const std::set<std::string> names{"attention_decode_pruned", "bf16_decode_entropy",
-                                           "embedding_gather",        "gemm_sparse_weights",
-                                           "moe_grouped_gemm",        "spgemm_csr"};
+  static const std::set<std::string> names{"attention_decode_pruned",
+                                           "bf16_decode_entropy",
+                                           "embedding_gather",
+                                           "gemm_sparse_weights",
+                                           "moe_grouped_gemm",
+                                           "moe_grouped_gemm_mxfp4",
+                                           "spgemm_csr"};
   return names.contains(task.name) || task.find_tensor("row_ptr") != nullptr;
 }
 
@@ -193,6 +197,8 @@ const std::map<std::string, Work>& work() {
       {"gemm_f32", {product, kProduct}},
       {"gemm_f8", {product, kProduct}},
       {"gemm_i8", {product, kProduct}},
+      // 6 sums of 64 products; the scales go into the weights
+      {"gemm_mxfp4", {{{"m", 2}, {"n", 3}, {"blocks", 2}}, 768}},
       {"gemm_tf32", {product, kProduct}},
       {"gemm_w4", {{{"m", 2}, {"n", 3}, {"half_k", 5}}, 120}},
       {"gemm_w4a8", {{{"m", 2}, {"n", 3}, {"half_k", 5}}, 120}},
@@ -259,6 +265,9 @@ const std::map<std::string, Work>& work() {
       {"gemm_bias_gelu", {product, 96}},
       // 4 slots of 3 sums of 5 products
       {"moe_grouped_gemm", {{{"tokens", 2}, {"topk", 2}, {"experts", 7}, {"n", 3}, {"k", 5}}, 120}},
+      // 4 rows of 3 sums of 64 products
+      {"moe_grouped_gemm_mxfp4",
+       {{{"tokens", 2}, {"topk", 2}, {"experts", 7}, {"n", 3}, {"blocks", 2}}, 1536}},
       // 6 sums of 10 products
       {"lut_gemm", {{{"m", 2}, {"n", 3}, {"half_k", 5}}, 120}},
       // 15 pairs: 3 differences, 3 squares, 3 sums; a root, a product, a quotient; 3 products, 3

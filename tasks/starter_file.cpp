@@ -58,6 +58,9 @@ std::string about_task(const Task& task) {
   for (const TensorSpec& tensor : task.tensors) {
     text += tensor_comment(tensor);
   }
+  for (const std::string_view sentence : code_sentences(task)) {
+    text += comment(std::string(sentence));
+  }
   for (const ScalarSpec& scalar : task.scalars) {
     text += comment(fmt::format("{}: scalar, {}{}{}", scalar.name, to_string(scalar.dtype),
                                 scalar.description.empty() ? "" : "; ", scalar.description));

@@ -10,7 +10,9 @@
 namespace winnow::tasks {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(StarterFile, HasAPlanThatHoldsAtEveryShapeOfTheCatalogue) {
   for (const CatalogueEntry& entry : list_tasks(WINNOW_CATALOGUE)) {
@@ -35,6 +37,15 @@ TEST(StarterFile, NamesTheTensors) {
         "float* __restrict__ z", "float alpha", "long long n", "// AXPY.\n", "winnow eval axpy"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
+}
+
+TEST(StarterFile, TellsHowToReadFloatsThatAreCodes) {
+  Task task = find_task(WINNOW_CATALOGUE, "axpy");
+  EXPECT_THAT(starter_file(task), Not(HasSubstr("OCP")));
+  task.tensors[0].dtype = DType::F4E2M1X2;
+  task.tensors[1].dtype = DType::F8E8M0;
+  EXPECT_THAT(starter_file(task), AllOf(HasSubstr("OCP e2m1"), HasSubstr("OCP e8m0"),
+                                        HasSubstr("const unsigned char* __restrict__ x")));
 }
 
 } // namespace

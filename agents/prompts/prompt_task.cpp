@@ -74,12 +74,27 @@ std::string folded_lines(const tasks::Task& task) {
   return lines;
 }
 
-std::string tensor_lines(const tasks::Task& task) {
+/// How to read the floats whose types are codes.
+std::string code_lines(const tasks::Task& task, std::string_view device) {
+  std::string lines;
+  for (const std::string_view sentences : tasks::code_sentences(task)) {
+    lines += fmt::format("{}\n", sentences);
+  }
+  if (!lines.empty() && device == "cuda") {
+    lines +=
+        "From CUDA 12.8 on `cuda_fp4.h` (`__nv_fp4x2_e2m1`) and `cuda_fp8.h` "
+        "(`__nv_fp8_e8m0`) convert them, too: in software, except for targets such as sm_100a.\n";
+  }
+  return lines;
+}
+
+std::string tensor_lines(const tasks::Task& task, std::string_view device) {
   const bool folds = folds_parameters(task);
   std::string lines;
   for (const tasks::TensorSpec& tensor : task.tensors) {
     lines += folds && is_foldable(tensor) ? "" : tensor_line(tensor);
   }
+  lines += code_lines(task, device);
   return folds ? lines + folded_lines(task) : lines;
 }
 
@@ -254,7 +269,7 @@ MaybeValues render_task(const ProposalContext& context) {
                 {"name", task.name},
                 {"description", std::string(trim(task.description))},
                 {"axes", axis_lines(task)},
-                {"tensors", tensor_lines(task)},
+                {"tensors", tensor_lines(task, context.device)},
                 {"scalars", scalar_lines(task)},
                 {"tolerance", tolerance_text(task.tolerance)},
                 {"precision", precision_text(task.tolerance)},

@@ -184,6 +184,18 @@ TEST(Prompts, SayWhichRangesOfAnInputVary) {
   EXPECT_THAT(prompt_text(context_for(task)), HasSubstr("from 0.0625 to 0.5, drawn once"));
 }
 
+TEST(Prompts, SayHowToReadFloatsThatAreCodes) {
+  tasks::Task task = softmax_task();
+  EXPECT_THAT(prompt_text(context_for(task)), Not(HasSubstr("OCP")));
+  task.tensors[0].dtype = tasks::DType::F4E2M1X2;
+  ProposalContext context = context_for(task);
+  EXPECT_THAT(prompt_text(context),
+              testing::AllOf(HasSubstr("f4e2m1x2 (`const unsigned char*`)"),
+                             HasSubstr("0, 0.5, 1, 1.5, 2, 3, 4, 6"), Not(HasSubstr("cuda_fp4"))));
+  context.device = "cuda";
+  EXPECT_THAT(prompt_text(context), HasSubstr("`cuda_fp4.h` (`__nv_fp4x2_e2m1`)"));
+}
+
 TEST(Prompts, SayWhetherAnIntHoldsAnyIndex) {
   tasks::Task task = softmax_task();
   EXPECT_THAT(prompt_text(context_for(task)), HasSubstr("an `int` holds any index"));

@@ -197,20 +197,22 @@ INSTANTIATE_TEST_SUITE_P(DTypes, CompareFloats,
                                          DType::F8E4M3, DType::F8E5M2),
                          dtype_name);
 
-TEST(Compare, ComparesPairsOfNibblesAsBytes) {
+TEST(Compare, ComparesCodesAsBytes) {
   const std::array got{std::byte{0x7f}, std::byte{0xf8}};
   const std::array expected{std::byte{0x7f}, std::byte{0x78}};
   Comparison comparison;
   comparison.tensor = "w";
-  comparison.dtype = DType::I4X2;
   comparison.shape = {2};
   comparison.got = got;
   comparison.expected_exact = expected;
   comparison.poison = kPoison;
-  const auto result = compare(comparison);
-  EXPECT_EQ(result.verdict, Verdict::Wrong);
-  EXPECT_EQ(result.mismatch->got, 0xf8);
-  EXPECT_EQ(result.mismatch->expected, 0x78);
+  for (const DType dtype : {DType::I4X2, DType::F4E2M1X2, DType::F8E8M0}) {
+    comparison.dtype = dtype;
+    const auto result = compare(comparison);
+    EXPECT_EQ(result.verdict, Verdict::Wrong);
+    EXPECT_EQ(result.mismatch->got, 0xf8);
+    EXPECT_EQ(result.mismatch->expected, 0x78);
+  }
 }
 
 // Sums of products of random rows and columns, as in a GEMM, and the exact answer.

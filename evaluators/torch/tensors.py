@@ -12,7 +12,7 @@ NAMES = {
     "f32": "float32", "f64": "float64", "f16": "float16", "bf16": "bfloat16",
     "f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2", "i8": "int8", "u8": "uint8",
     "i16": "int16", "u16": "uint16", "i32": "int32", "u32": "uint32", "i64": "int64",
-    "u64": "uint64", "bool": "bool", "i4x2": "uint8",
+    "u64": "uint64", "bool": "bool", "i4x2": "uint8", "f4e2m1x2": "uint8", "f8e8m0": "uint8",
 }  # fmt: skip
 
 

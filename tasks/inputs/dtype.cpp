@@ -114,6 +114,20 @@ std::string_view device_type_name(DType type) {
   return row_of(type).device_type;
 }
 
+std::string_view how_to_read(DType type) {
+  switch (type) {
+  case DType::F4E2M1X2:
+    return "A byte of f4e2m1x2 is two floats (OCP e2m1), that of the low nibble first: bit 3 is "
+           "the "
+           "sign, and bits 2 to 0 choose from 0, 0.5, 1, 1.5, 2, 3, 4, 6.";
+  case DType::F8E8M0:
+    return "A byte b of f8e8m0 is 2^(b - 127) (OCP e8m0): the float with the bits b << 23, if b is "
+           "above 0. 255 would be NaN, and no input has it.";
+  default:
+    return {};
+  }
+}
+
 double epsilon(DType type) {
   return epsilon_of(row_of(type).mantissa_bits);
 }

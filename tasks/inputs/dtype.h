@@ -20,7 +20,7 @@ struct DTypeRow {
   DType type;
   std::string_view enumerator; ///< "F32"
   std::string_view name;       ///< "f32", "bf16", "i32", "bool", ...
-  /// In device code: "float", "__half", "__nv_bfloat16", ...; "unsigned char" for I4X2.
+  /// In device code: "float", "__half", "__nv_bfloat16", ...; "unsigned char" for a code.
   std::string_view device_type;
   std::string_view header;     ///< that defines it, "cuda_fp16.h"; empty: none
   std::string_view torch;      ///< "float32"
@@ -44,6 +44,9 @@ const std::vector<std::string_view>& dtype_headers();
 constexpr auto kLastDType = static_cast<DType>(TASKS_DTYPES(TASKS_ONE));
 #undef TASKS_ONE
 std::string_view device_type_name(DType type);
+/// How device code reads a float whose type is a code: a sentence for people and models. Else
+/// empty.
+std::string_view how_to_read(DType type);
 
 /// The distance from 1 to the next number (twice the unit round-off); 0 for integers.
 double epsilon(DType type);
@@ -52,8 +55,8 @@ double smallest_normal(DType type); ///< of a floating type
 /// Reads or writes one element of a tensor, as a double. `data` points at the element and needs no
 /// alignment. A store rounds to nearest, ties to even. A store of a value that is too large gives
 /// the largest value of an integer type or an 8-bit float (as CUDA's conversions do), and infinity
-/// in a wider float. An infinity stays an infinity, but becomes NaN in F8E4M3. An I4X2 element is
-/// its byte, 0 to 255.
+/// in a wider float. An infinity stays an infinity, but becomes NaN in F8E4M3. A code (I4X2,
+/// F4E2M1X2, F8E8M0) is its byte, 0 to 255.
 double load_element(DType type, const void* data);
 void store_element(DType type, void* data, double value);
 /// The same bits as store_element(load_element()) for each element; much faster. The ranges must

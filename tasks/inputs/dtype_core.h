@@ -17,8 +17,12 @@ namespace winnow::tasks {
 /// The element types of tensors and scratch buffers: enumerator, stored number (append only), codec,
 /// name, type in device code, header that defines it, name in PyTorch, and the type as tensor maps
 /// have it. F8E4M3 and F8E5M2 are the 8-bit floats of the OCP: F8E4M3 has no infinity, one NaN, and
-/// 448 is its largest number; F8E5M2 is like a half with 2 bits of mantissa, up to 57344. I4X2 is a
-/// byte of two signed 4-bit integers, low nibble first; its value is the byte.
+/// 448 is its largest number; F8E5M2 is like a half with 2 bits of mantissa, up to 57344.
+/// The last three are codes, whose value is the byte. I4X2 is two signed 4-bit integers, low nibble
+/// first. F4E2M1X2 and F8E8M0 are of the OCP Microscaling Formats Specification v1.0: two floats
+/// with 2 bits of exponent and 1 of mantissa, low nibble first as CUDA and PyTorch pack them, and
+/// the power of two 2^(byte - 127), where 255 is NaN. MXFP4 is 32 such floats and an F8E8M0; NVFP4
+/// is 16 and an F8E4M3.
 #define TASKS_DTYPES(ROW)                                                                             \
   ROW(F32, 1, Single, "f32", "float", "", "float32", FLOAT32)                                         \
   ROW(F64, 2, Double, "f64", "double", "", "float64", FLOAT64)                                        \
@@ -35,7 +39,9 @@ namespace winnow::tasks {
   ROW(Bool, 13, Boolean, "bool", "bool", "", "bool", UINT8)                                           \
   ROW(F8E4M3, 14, Float8E4M3, "f8e4m3", "__nv_fp8_e4m3", "cuda_fp8.h", "float8_e4m3fn", UINT8)        \
   ROW(F8E5M2, 15, Float8E5M2, "f8e5m2", "__nv_fp8_e5m2", "cuda_fp8.h", "float8_e5m2", UINT8)          \
-  ROW(I4X2, 16, Integer<unsigned char>, "i4x2", "unsigned char", "", "uint8", UINT8)
+  ROW(I4X2, 16, Integer<unsigned char>, "i4x2", "unsigned char", "", "uint8", UINT8)                  \
+  ROW(F4E2M1X2, 17, Integer<unsigned char>, "f4e2m1x2", "unsigned char", "", "uint8", UINT8)          \
+  ROW(F8E8M0, 18, Integer<unsigned char>, "f8e8m0", "unsigned char", "", "uint8", UINT8)
 // clang-format on
 
 #define TASKS_ENUMERATOR(name, number, ...) name = number,

@@ -22,7 +22,7 @@ std::uint16_t bits16(DType type, double value) {
 }
 
 TEST(DType, NamesRoundTrip) {
-  EXPECT_EQ(all_dtypes().size(), 16U);
+  EXPECT_EQ(all_dtypes().size(), 18U);
   for (const DType type : all_dtypes()) {
     EXPECT_EQ(dtype_from_string(to_string(type)), type);
     EXPECT_FALSE(device_type_name(type).empty());
@@ -30,7 +30,7 @@ TEST(DType, NamesRoundTrip) {
   }
   EXPECT_EQ(dtype_from_string("float"), std::nullopt);
   EXPECT_THROW(size_bytes(static_cast<DType>(0)), std::invalid_argument);
-  EXPECT_THROW(size_bytes(static_cast<DType>(17)), std::invalid_argument);
+  EXPECT_THROW(size_bytes(static_cast<DType>(19)), std::invalid_argument);
 }
 
 TEST(DType, SizesAndEpsilons) {
@@ -47,6 +47,8 @@ TEST(DType, SizesAndEpsilons) {
   EXPECT_EQ(device_type_name(DType::F8E5M2), "__nv_fp8_e5m2");
   EXPECT_EQ(size_bytes(DType::I4X2), 1U);
   EXPECT_EQ(device_type_name(DType::I4X2), "unsigned char");
+  EXPECT_EQ(size_bytes(DType::F4E2M1X2), 1U);
+  EXPECT_EQ(size_bytes(DType::F8E8M0), 1U);
 }
 
 // Stores contain these numbers.
@@ -55,6 +57,8 @@ TEST(DType, NumbersStay) {
   EXPECT_EQ(static_cast<int>(DType::F8E4M3), 14);
   EXPECT_EQ(static_cast<int>(DType::F8E5M2), 15);
   EXPECT_EQ(static_cast<int>(DType::I4X2), 16);
+  EXPECT_EQ(static_cast<int>(DType::F4E2M1X2), 17);
+  EXPECT_EQ(static_cast<int>(DType::F8E8M0), 18);
 }
 
 TEST(Precision, NamesRoundTripAndAgreeWithDTypes) {
@@ -167,14 +171,20 @@ TEST(DType, EightBitFloatsRoundTrip) {
   EXPECT_EQ(load_element(DType::F8E5M2, &infinite), kInfinity);
 }
 
-TEST(DType, PairsOfNibblesGoAsTheirByte) {
-  for (const double value : {0.0, 1.0, 128.0, 255.0}) {
-    EXPECT_EQ(bits8(DType::I4X2, value), value);
-    const std::uint8_t stored = bits8(DType::I4X2, value);
-    EXPECT_EQ(load_element(DType::I4X2, &stored), value);
+TEST(DType, CodesGoAsTheirByte) {
+  for (const DType type : {DType::I4X2, DType::F4E2M1X2, DType::F8E8M0}) {
+    for (const double value : {0.0, 1.0, 128.0, 255.0}) {
+      EXPECT_EQ(bits8(type, value), value);
+      const std::uint8_t stored = bits8(type, value);
+      EXPECT_EQ(load_element(type, &stored), value);
+    }
+    EXPECT_EQ(bits8(type, 256), 255);
+    EXPECT_EQ(bits8(type, -1), 0);
+    EXPECT_FALSE(is_floating(type)); // so outputs are compared exactly
   }
-  EXPECT_EQ(bits8(DType::I4X2, 256), 255);
-  EXPECT_EQ(bits8(DType::I4X2, -1), 0);
+  EXPECT_NE(how_to_read(DType::F4E2M1X2), "");
+  EXPECT_NE(how_to_read(DType::F8E8M0), "");
+  EXPECT_EQ(how_to_read(DType::F8E4M3), "");
 }
 
 TEST(DType, IntegersRoundAndSaturate) {

@@ -104,6 +104,19 @@ TEST(InputGenerator, DrawsPairsOfNibblesAsBytes) {
   EXPECT_GT(*std::min_element(seen.begin(), seen.end()), 0);
 }
 
+TEST(InputGenerator, DrawsPowersOfTwoFromARangeOfExponents) {
+  const GeneratorSpec spec{Kind::SmallIntegers, {110, 116}, {120, 254}};
+  std::set<int> highest;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    std::vector<std::uint8_t> scales(2000);
+    generate_tensor(spec, DType::F8E8M0, spread_seed(seed), "s", scales.data(), scales.size());
+    EXPECT_GE(*std::min_element(scales.begin(), scales.end()), 110);
+    highest.insert(*std::max_element(scales.begin(), scales.end()));
+  }
+  EXPECT_GT(highest.size(), 10U);
+  EXPECT_LE(*highest.rbegin(), 254); // 255 would be NaN
+}
+
 TEST(InputGenerator, NormalHasItsMoments) {
   double sum = 0;
   double squares = 0;

@@ -184,7 +184,7 @@ void read_json(const nlohmann::json& json, const std::string& path, T& value) {
     read_enum(json, path, value);
   } else if constexpr (std::is_same_v<T, bool>) {
     json.is_boolean() ? void(value = json.get<bool>()) : throw_bad_json(path, "true or false");
-  } else if constexpr (std::is_same_v<T, std::uint64_t>) {
+  } else if constexpr (kIsUnsigned64<T>) {
     value = digits_of_json(json, path);
   } else if constexpr (std::is_integral_v<T>) {
     read_integer(json, path, value);

@@ -34,6 +34,11 @@ template <typename T> inline constexpr bool kIsVector<std::vector<T>> = true;
 template <typename T> inline constexpr bool kIsArray = false;
 template <typename T, std::size_t N> inline constexpr bool kIsArray<std::array<T, N>> = true;
 
+/// std::uint64_t, and the type of the same size that is not the same type.
+template <typename T>
+inline constexpr bool kIsUnsigned64 =
+    std::is_same_v<T, std::uint64_t> || std::is_same_v<T, unsigned long long>;
+
 template <typename T> void append_json(std::string& out, const T& value);
 
 /// With U+FFFD in the place of bytes that are not UTF-8.
@@ -84,12 +89,10 @@ template <typename T> void append_json(std::string& out, const T& value) {
     } else {
       append_number(out, std::int64_t{static_cast<int>(value)});
     }
-  } else if constexpr (std::is_same_v<T, std::uint64_t>) {
+  } else if constexpr (kIsUnsigned64<T>) {
     out.append("\"").append(std::to_string(value)).append("\"");
   } else if constexpr (std::is_same_v<T, bool>) {
     out += value ? "true" : "false";
-  } else if constexpr (std::is_unsigned_v<T>) {
-    out += std::to_string(value); // unsigned long long may be above the largest std::int64_t
   } else if constexpr (std::is_integral_v<T>) {
     append_number(out, static_cast<std::int64_t>(value));
   } else if constexpr (kIsOptional<T>) {

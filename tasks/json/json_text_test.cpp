@@ -63,6 +63,7 @@ TEST(JsonText, KeepsEveryNumber) {
   EXPECT_EQ(json_text(std::nan("")), "\"nan\"");
   EXPECT_EQ(json_text(-std::numeric_limits<double>::infinity()), "\"-inf\"");
   EXPECT_EQ(json_text(std::numeric_limits<std::int64_t>::min()), "-9223372036854775808");
+  EXPECT_EQ(json_text(std::numeric_limits<unsigned long long>::max()), "\"18446744073709551615\"");
 }
 
 TEST(JsonText, KeepsEveryUnsignedInteger) {

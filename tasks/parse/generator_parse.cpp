@@ -195,6 +195,22 @@ NumberRange value_of(const TomlReader& table, const GeneratorRow& known,
                                                          : read_range(table, parameter.key);
 }
 
+// A float whose type is a code is drawn as its byte. Other bytes would saturate, or be NaN.
+void check_code(const TomlReader& table, const TensorSpec& tensor, const GeneratorSpec& spec) {
+  if (how_to_read(tensor.dtype).empty() || spec.kind == GeneratorKind::Reference) {
+    return;
+  }
+  const int largest = tensor.dtype == DType::F8E8M0 ? 254 : 255;
+  const NumberRange last = spec.kind == GeneratorKind::SmallIntegers ? spec.b : spec.a;
+  const bool is_code =
+      (spec.kind == GeneratorKind::SmallIntegers || spec.kind == GeneratorKind::Constant) &&
+      is_whole(last) && spec.a.low >= 0 && last.high <= largest;
+  if (!is_code) {
+    table.fail({}, fmt::format("the draws are not all codes of {}", to_string(tensor.dtype)),
+               fmt::format("small_integers or constant from 0 to {}", largest));
+  }
+}
+
 bool can_vary(GeneratorKind kind) {
   using enum GeneratorSpec::Kind;
   return kind != Permutation && kind != OneHot && kind != Denormal && kind != Reference;
@@ -209,8 +225,8 @@ GeneratorSpec default_generator() {
 
 bool is_fixed(const TensorSpec& tensor) {
   const GeneratorSpec& spec = tensor.generator;
-  if (tensor.role == Role::Output || tensor.is_static || !is_floating(tensor.dtype) ||
-      !can_vary(spec.kind)) {
+  const bool is_float = is_floating(tensor.dtype) || tensor.dtype == DType::F8E8M0;
+  if (tensor.role == Role::Output || tensor.is_static || !is_float || !can_vary(spec.kind)) {
     return false;
   }
   return spec.kind == GeneratorKind::Normal
@@ -235,6 +251,7 @@ void parse_generator(const TomlReader& table, TensorSpec& tensor) {
   }
   table.allow_keys(keys);
   check_generator(table, tensor, spec);
+  check_code(table, tensor, spec);
   tensor.generator = spec;
 }
 

@@ -113,6 +113,17 @@ double tensor_bytes(const TensorSpec& tensor, const Shape& shape) {
          static_cast<double>(size_bytes(tensor.dtype));
 }
 
+std::vector<std::string_view> code_sentences(const Task& task) {
+  std::vector<std::string_view> sentences;
+  for (const TensorSpec& tensor : task.tensors) {
+    const std::string_view sentence = how_to_read(tensor.dtype);
+    if (!sentence.empty() && !contains(sentences, sentence)) {
+      sentences.push_back(sentence);
+    }
+  }
+  return sentences;
+}
+
 bool is_computed(const TensorSpec& tensor) {
   return tensor.generator.kind == GeneratorSpec::Kind::Reference;
 }

@@ -190,6 +190,8 @@ std::string device_words(std::string_view last = ", ");
 std::int64_t element_count(const TensorSpec& tensor, const Shape& shape);
 /// Its bytes, which may be more than 64 bits count. Throws ExpressionError.
 double tensor_bytes(const TensorSpec& tensor, const Shape& shape);
+/// how_to_read() of each of the task's dtypes that has such a sentence.
+std::vector<std::string_view> code_sentences(const Task& task);
 /// The generator with its numbers at the shape. Throws ExpressionError if they are out of range.
 GeneratorSpec generator_at(const TensorSpec& tensor, const Shape& shape);
 /// Puts the axes and scalars of `shape` into `scope`. Integer scalars stay integers.

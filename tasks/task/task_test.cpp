@@ -359,6 +359,22 @@ INSTANTIATE_TEST_SUITE_P(
         BadTask{"kind = \"normal\", mean = [-1, 1], std = [0.5, 2]",
                 "kind = \"uniform\", low = [0, 1], high = [1, 2]",
                 "low = [0, 1] and high = [1, 2]; expected every low below every high"},
+        BadTask{
+            "dtype = \"i32\"\nshape = [\"rows + 1\", 2]\ngenerator = { kind = \"index\", limit = 5",
+            "dtype = \"f8e8m0\"\nshape = [\"rows + 1\", 2]\ngenerator = { kind = "
+            "\"small_integers\", low = [100, 110], high = 255",
+            "the draws are not all codes of f8e8m0; expected small_integers or constant from 0 "
+            "to 254"},
+        BadTask{
+            "dtype = \"i32\"\nshape = [\"rows + 1\", 2]\ngenerator = { kind = \"index\", limit = 5",
+            "dtype = \"f8e8m0\"\nshape = [\"rows + 1\", 2]\ngenerator = { kind = "
+            "\"small_integers\", low = 110, high = 120",
+            "'index' has the same distribution in every launch"},
+        BadTask{
+            "dtype = \"i32\"\nshape = [\"rows + 1\", 2]\ngenerator = { kind = \"index\", limit = 5",
+            "dtype = \"f4e2m1x2\"\nshape = [\"rows + 1\", 2]\ngenerator = { kind = \"uniform\"",
+            "the draws are not all codes of f4e2m1x2; expected small_integers or constant from "
+            "0 to 255"},
         BadTask{"limit = 5", "limit = 5, skew = [0, 2]", "skew = [0, 2]; expected 0 to 1"},
         BadTask{"limit = 5", "limit = 0.5", "'tensors.index.generator.limit' is neither"},
         BadTask{"limit = 5", "limit = \"rows - 3\"",

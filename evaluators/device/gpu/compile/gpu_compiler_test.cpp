@@ -1,6 +1,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "evaluators/device/cuda/compile/nvrtc.h"
+#include "evaluators/device/cuda/compile/nvrtc_library.h"
 #include "evaluators/device/cuda/cuda_driver.h"
 #include "evaluators/device/gpu/compile/gpu_compiler.h"
 #include "evaluators/device/inspect/gpu_module.h"
@@ -11,6 +12,8 @@
 #include "tasks/reference/narrowing.h"
 #include "tasks/task/task.h"
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <future>
 #include <map>
@@ -166,6 +169,55 @@ __global__ void k(float* x) {
 )");
   ASSERT_EQ(result.verdict, Verdict::Correct) << result.detail;
   EXPECT_EQ(signature(result), "p4f:x");
+}
+
+// cuda_fp4.h comes with CUDA 12.8, which is the first that knows sm_100a, too.
+bool has_four_bit_floats() {
+  const auto toolkit = find_nvrtc().installation;
+  return toolkit && std::any_of(toolkit->include_directories.begin(),
+                                toolkit->include_directories.end(), [](const auto& directory) {
+                                  return std::filesystem::exists(directory / "cuda_fp4.h");
+                                });
+}
+
+TEST_F(CudaCompilerTest, ConvertsFourBitFloatsAndTheirScales) {
+  if (!has_four_bit_floats()) {
+    GTEST_SKIP() << "the toolkit is older than CUDA 12.8: it has no cuda_fp4.h";
+  }
+  for (const char* architecture : {"sm_80", "sm_90a", "sm_100a"}) {
+    const CompileResult result = compiler(architecture)->compile(request(R"(
+#include <cuda_bf16.h>
+#include <cuda_fp4.h>
+#include <cuda_fp8.h>
+__global__ void k(const float2* x, __nv_fp4x2_e2m1* w, const __nv_fp8_e8m0* scale, float* y) {
+  w[0].__x = __nv_cvt_float2_to_fp4x2(x[0], __NV_E2M1, cudaRoundNearest);
+  const __half2 two = __nv_cvt_fp4x2_to_halfraw2(w[1].__x, __NV_E2M1);
+  y[0] = __low2float(two) * float(scale[0]);
+}
+)"));
+    EXPECT_EQ(result.verdict, Verdict::Correct) << architecture << ": " << result.detail;
+  }
+}
+
+// Only compiled: none of these instructions has run here.
+TEST_F(CudaCompilerTest, CompilesInstructionsOfBlackwell) {
+  if (!has_four_bit_floats()) {
+    GTEST_SKIP() << "the toolkit is older than CUDA 12.8: it does not know sm_100a";
+  }
+  const CompileRequest wanted = request(R"(
+__global__ void k(const float2* x, unsigned* w) {
+  asm("{ .reg .b8 two; cvt.rn.satfinite.e2m1x2.f32 two, %1, %2; cvt.u32.u8 %0, two; }"
+      : "=r"(w[0]) : "f"(x[0].y), "f"(x[0].x));
+  __shared__ unsigned tensor_memory;
+  const unsigned at = (unsigned)__cvta_generic_to_shared(&tensor_memory);
+  asm volatile("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%0], 32;" :: "r"(at));
+  asm volatile("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %0, 32;" :: "r"(tensor_memory));
+}
+)");
+  const CompileResult result = compiler("sm_100a")->compile(wanted);
+  EXPECT_EQ(result.verdict, Verdict::Correct) << result.detail;
+  EXPECT_EQ(result.build.architecture, "sm_100a");
+  EXPECT_EQ(compile(wanted).verdict, Verdict::CompileError); // sm_90a has none of them
 }
 
 TEST_F(CudaCompilerTest, CompilesBlockReduceOfCub) {
