@@ -153,6 +153,7 @@ TEST(Cli, EveryCommandThatChoosesAStoreNamesItLast) {
       {"export", " md"},
       {"export kernel", " 99 " + empty},
       {"export kernelbench", " 99 " + empty},
+      {"export gpumode", " 99 " + empty},
       {"export solution", " 99 " + empty},
       {"export training", ""},
       {"batch export", " --run none -o " + empty},

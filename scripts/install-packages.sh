@@ -6,7 +6,7 @@ set -euo pipefail
 
 packages=(
   cmake ninja-build clang binutils pkg-config
-  nlohmann-json3-dev libfmt-dev libspdlog-dev libcli11-dev libtomlplusplus-dev rapidjson-dev
+  nlohmann-json3-dev libfmt-dev libspdlog-dev libcli11-dev libtomlplusplus-dev libyaml-cpp-dev rapidjson-dev
   libsqlitecpp-dev libsqlite3-dev libcurl4-openssl-dev libssl-dev libseccomp-dev
   libboost-dev libboost-context-dev libnats-dev zlib1g-dev node-d3 bubblewrap ca-certificates
 )

@@ -8,6 +8,8 @@ import torch
 import flags
 import growth
 import precision
+from benchmarks import as_module
+from cases import CaseSets
 from drawing import ranged, signed, widest
 from knobs import plain
 from mutants import MULTIPLE, NORM_MULTIPLE, Study, any_chaotic, sound
@@ -49,7 +51,10 @@ class Description:
     def __init__(self, request, device):
         self.device, self.kind = device, torch.device(device).type
         self.flags = []
-        self.module = Module(request["source"], request.get("mode") or "train")
+        self.problem = as_module(request)
+        self.module = Module(self.problem.source, request.get("mode") or "train")
+        if self.problem.cases:
+            self.module.keep_only(self.problem.cases.sizes())
         tie(self.module)
         operations = request.get("operations") or SEARCH_OPERATIONS[self.kind]
         memory = request["memory_bytes"]
@@ -58,6 +63,7 @@ class Description:
         if drawn:
             self.module.keep_drawn(drawn)
             self.sets = self.choose_shapes(Limits(operations, memory, memory))
+        self.flags += self.sets.flags
         self.search = self.module.survey(self.sets.search)
         self.reduces = self.search.reduces
         self.generators = self.choose_generators()
@@ -66,11 +72,10 @@ class Description:
         self.run_all_shapes()
 
     def choose_shapes(self, limits):
+        if self.problem.cases:
+            return CaseSets(self.module, self.problem.cases, limits)
         values = shrunk(self.module, limits)
-        scaled = values != self.module.knobs
-        if scaled:
-            self.flags.append("scaled")
-        return ShapeSets(self.module, values, scaled)
+        return ShapeSets(self.module, values, values != self.module.knobs)
 
     def choose_generators(self):
         """Signed inputs and drawn weights; the file's own inputs where those give NaN. Each launch
@@ -135,8 +140,8 @@ class Description:
     def run_all_shapes(self):
         """Runs each shape once; a hidden one that fails is dropped."""
         self.run_shape(self.sets.search)
-        for shapes in (self.sets.tiny, self.sets.promotion, self.sets.held_out):
-            for values in list(shapes):
+        for shapes in (self.sets.searches, self.sets.tiny, self.sets.promotion, self.sets.held_out):
+            for values in [v for v in shapes if v is not self.sets.search]:
                 try:
                     self.run_shape(values)
                 except (Refused, RuntimeError, ValueError, IndexError):
@@ -167,18 +172,19 @@ class Description:
         scalars = ranges(init_numbers(self.module), self.works_with)
         named, names = name_everything(self.sets, self.generators, self.module, scalars)
         return {
-            "refused": "", "title": title(self.module.source), **named, "scalars": scalars,
+            "refused": "", "title": self.problem.title or title(self.module.source), **named, "scalars": scalars,
             "operations": [self.search.operations], "bytes": [self.search.bytes()],
             "operations_text": self.operations(named, names),
             "tolerance": tolerance, "reproducible": not self.search.reduces,
             "mutants": rows, "flags": list(dict.fromkeys(self.flags)),
+            "source": self.problem.source, "notes": self.problem.notes + self.sets.notes,
         }  # fmt: skip
 
     def operations(self, named, names):
         """An expression over the axes; None where the module shows none."""
         search = named["shapes"]["search"][0]
         shown = {knob: names.shown[knob] for knob in names.axes() if search[names.shown[knob]] > 0}
-        others = [*self.sets.promotion, *self.sets.held_out]
+        others = [*self.sets.searches[1:], *self.sets.promotion, *self.sets.held_out]
         return growth.expression(self.module, self.sets.search, shown, others)
 
     def works_with(self, scalars):

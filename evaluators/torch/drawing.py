@@ -51,6 +51,12 @@ def drawn(name, args, kwargs):
         return {"kind": "uniform", "low": 0.0, "high": 1.0}
     if name in ("randn", "randn_like"):
         return {"kind": "normal", "mean": 0.0, "std": 1.0}
+    if name == "uniform_":
+        numbers = {"from": 0.0, "to": 1.0, **dict(zip(("from", "to"), args[1:])), **kwargs}
+        return {"kind": "uniform", "low": numbers["from"], "high": numbers["to"]}
+    if name == "normal_":
+        numbers = {"mean": 0.0, "std": 1.0, **dict(zip(("mean", "std"), args[1:])), **kwargs}
+        return {"kind": "normal", "mean": numbers["mean"], "std": numbers["std"]}
     if name in CONSTANTS:
         return {"kind": "constant", "value": CONSTANTS[name]}
     if name == "randint":

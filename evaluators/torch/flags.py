@@ -86,10 +86,21 @@ def without_gradient(trial):
     texts = silent_parameters(problem.model)
     names = [entry[0] for entry in trial.found.tensor_inputs()]
     tensors = [value for value in arguments if isinstance(value, torch.Tensor)]
-    for name, value in zip(names, tensors):
-        if is_float(value) and (value.grad is None or not value.grad.any()):
+    for i, (name, value) in enumerate(zip(names, tensors)):
+        silent = is_float(value) and (value.grad is None or not value.grad.any())
+        if silent and not (value.grad is None and moves(trial, i)):
             texts.append(f"{name} has no effect")
     return texts
+
+
+def moves(trial, index):
+    """Whether other elements of a tensor change the outputs. A module that wraps it in a Parameter has no gradient of
+    it, either."""
+    arguments, others = trial.arguments(SEEDS[0]), trial.arguments(SEEDS[1])
+    places = [i for i, value in enumerate(arguments) if isinstance(value, torch.Tensor)]
+    before = trial.run(True, arguments)
+    arguments[places[index]] = others[places[index]]
+    return any(not torch.equal(a, b) for a, b in zip(before, trial.run(True, arguments)))
 
 
 def silent_parameters(model):

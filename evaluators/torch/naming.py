@@ -75,7 +75,7 @@ def name_everything(sets, generators, module, scalars):
         return {**{names.shown[name]: values[name] for name in axes}, **own}
 
     shapes = {
-        "tiny": [shape(v) for v in sets.tiny], "search": [shape(sets.search)],
+        "tiny": [shape(v) for v in sets.tiny], "search": [shape(v) for v in sets.searches],
         "promotion": [shape(v) for v in sets.promotion],
         "held_out": [shape(v) for v in sets.held_out],
     }  # fmt: skip

@@ -7,6 +7,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_map
 
 import noise
+import seeds
 
 NARROW = {"Half": torch.float16, "BFloat16": torch.bfloat16}
 RECURRENT = {"lstm", "gru", "rnn_tanh", "rnn_relu", "lstm_cell", "gru_cell"}
@@ -50,7 +51,7 @@ class Plain(TorchFunctionMode):
         name = getattr(func, "__name__", "")
         if name == "cuda" and not torch.cuda.is_available():
             return args[0]
-        args, kwargs = on_this_machine(args, kwargs or {})
+        args, kwargs = on_this_machine(args, seeds.without_own(kwargs or {}))
         if self.skip_filling and name in FILLING:
             filled = args[0] if args else (kwargs or {}).get("tensor")
             if isinstance(filled, torch.nn.Parameter):

@@ -13,6 +13,7 @@ from torch._subclasses import fake_tensor
 import precision
 from forms import POSITIONAL, Form, constructor_arguments
 from knobs import compiled, plain
+from seeds import without_own_seeds
 
 CONSTRUCTION_SEED = 20231107  # tensors that the state does not hold are the same in each build
 NOT_KNOWN = object()
@@ -20,6 +21,16 @@ NOT_KNOWN = object()
 
 def load_module(source, axes):
     """Executes the file with the integers that `axes` names."""
+    module = execute(source, axes)
+    if is_definition(module):
+        return module
+    for name in ("Model", "get_init_inputs"):
+        if not callable(module.__dict__.get(name)):
+            raise ValueError(f"the file has no {name}")
+    return module
+
+
+def execute(source, axes):
     source = plain(source)
     module = types.ModuleType("reference")
     module.__file__ = "reference.py"
@@ -27,11 +38,6 @@ def load_module(source, axes):
     linecache.cache["reference.py"] = (len(source), None, lines, "reference.py")
     sys.modules["reference"] = module  # dataclasses and torch.jit look there
     exec(compiled(source, axes), module.__dict__)
-    if is_definition(module):
-        return module
-    for name in ("Model", "get_init_inputs"):
-        if not callable(module.__dict__.get(name)):
-            raise ValueError(f"the file has no {name}")
     return module
 
 
@@ -150,13 +156,13 @@ class Problem:
     def own_inputs(self, count):
         """What get_inputs() gives, without computing it where that can be had. None: that many plain arguments."""
         try:
-            with fake_tensor.FakeTensorMode(allow_fallback_kernels=False), precision.Plain():
+            with fake_tensor.FakeTensorMode(allow_fallback_kernels=False), precision.Plain(), without_own_seeds():
                 return self.module.get_inputs()
         except Exception:  # an operation without a shape rule
             positional = [p for p in self.parameters() if p.kind in POSITIONAL]
             if count == len(positional) or not callable(self.module.__dict__.get("get_inputs")):
                 return None
-            with precision.Plain():
+            with precision.Plain(), without_own_seeds():
                 return self.module.get_inputs()
 
     def parameters(self):

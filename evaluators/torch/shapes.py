@@ -21,15 +21,20 @@ class ShapeSets:
 
     def __init__(self, module, search, scaled):
         self.module, self.search, self.scaled = module, search, scaled
-        self.base = tiny_values(module, search)
-        self.kinds = module.kinds(self.base)
+        self.searches = [search]
+        self.flags, self.notes = ["scaled"] if scaled else [], []
+        self.look_around(tiny_values(module, search))
+        self.tiny = self.tiny_set()
+        self.promotion, self.held_out = self.hidden()
+
+    def look_around(self, base):
+        """Finds what each knob does at the smallest sizes."""
+        module, self.base = self.module, base
+        self.kinds = module.kinds(base)
         for name, kind in self.kinds.items():
             if kind == "free" and is_unseen(module, name, module.survey({})):
                 self.kinds[name] = "dead"  # the module cannot know its value
         self.free = [name for name, kind in self.kinds.items() if kind == "free"]
-        self.tiny = self.tiny_set()
-        self.promotion, self.held_out = self.hidden()
-        self.one_shape = self.promotion == [search]
 
     def tiny_set(self):
         odd = dict(self.base)
@@ -95,7 +100,7 @@ class ShapeSets:
         return found.bytes() <= LARGEST_HIDDEN * self.module.survey(self.search).bytes() + 4096
 
     def all(self):
-        return [*self.tiny, self.search, *self.promotion, *self.held_out]
+        return [*self.tiny, *self.searches, *self.promotion, *self.held_out]
 
     def observed(self):
         """Every survey that worked: extents must be named so that all of them agree."""

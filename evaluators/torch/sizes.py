@@ -74,6 +74,10 @@ class Module:
         self.drawn = frozenset(names)
         self.seen, self.structure = {}, None
 
+    def keep_only(self, names):
+        """All other knobs keep the file's value."""
+        self.knobs = {name: value for name, value in self.knobs.items() if name in names}
+
     def drop(self, name):
         """The knob keeps the file's value."""
         self.knobs.pop(name, None)

@@ -3,14 +3,13 @@
 Such a tensor comes from the constructor, built again with another seed: noise of the same mean would be no weights.
 """
 
-import contextlib
-
 import torch
 
 from forms import Form
 from noise import LARGEST_SEED
 from precision import Plain
 from problem import construct, load_module
+from seeds import without_own_seeds
 from survey import given_inputs, is_statistic
 
 COMPUTED = {"kind": "reference"}
@@ -23,17 +22,6 @@ class Fresh(Plain):
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = {key: value for key, value in (kwargs or {}).items() if key != "generator"}
         return super().__torch_function__(func, types, args, kwargs)
-
-
-@contextlib.contextmanager
-def without_own_seeds():
-    """manual_seed(0) in a constructor would give every launch the same state."""
-    kept = torch.manual_seed, torch.random.manual_seed
-    torch.manual_seed = torch.random.manual_seed = lambda seed: torch.default_generator
-    try:
-        yield
-    finally:
-        torch.manual_seed, torch.random.manual_seed = kept
 
 
 def constructed_state(module, mode, seed):

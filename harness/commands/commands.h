@@ -47,8 +47,10 @@ constexpr AddCommand* kCommands[] = {
     add_models,   add_serve, add_worker, add_broker}; ///< in the order of --help
 AddCommand add_tasks_import, add_selftest;            ///< subcommands of `tasks`
 AddCommand add_baseline_gpus;                         ///< a subcommand of `baseline`
-AddCommand add_export_kernel, add_export_kernelbench, add_export_solution, add_export_training;
-constexpr AddCommand* kExports[] = {add_export_kernel, add_export_kernelbench, add_export_solution,
+AddCommand add_export_kernel, add_export_kernelbench, add_export_gpumode, add_export_solution,
+    add_export_training;
+constexpr AddCommand* kExports[] = {add_export_kernel, add_export_kernelbench, add_export_gpumode,
+                                    add_export_solution,
                                     add_export_training}; ///< the subcommands of `export`
 
 /// Adds a subcommand that runs `act` with what its options have set. The caller adds the options,

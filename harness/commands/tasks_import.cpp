@@ -128,6 +128,18 @@ ExitCode import_definitions(const ImportCommand& command) {
   return import_items(command, definition_files(command.from, command.name), import_definition);
 }
 
+ExitCode import_gpumode(const ImportCommand& command) {
+  return import_items(command, gpumode_problems(command.from, command.name), import_module);
+}
+
+ExitCode import_robust(const ImportCommand& command) {
+  return import_items(command, robust_problems(command.from, command.name), import_module);
+}
+
+ExitCode import_deck(const ImportCommand& command) {
+  return import_items(command, deck_problems(command.from, command.name), import_module);
+}
+
 void add_common(CLI::App& app, ImportCommand& command) {
   app.add_option("--device", command.machine.device,
                  "best, cpu or cuda: the shapes get sizes for this device");
@@ -171,6 +183,15 @@ void add_definition(CLI::App& importer, Action& chosen) {
   add_common(sub, command);
 }
 
+void add_benchmark_options(CLI::App& sub, ImportCommand& command) {
+  sub.add_option("--to", command.name, "folder for the tasks")->required();
+  sub.add_option("--jobs", command.jobs,
+                 "problems to look at side by side; 0: one for each core, as far as memory goes")
+      ->check(CLI::Range(0, 256));
+  sub.add_flag("--json", command.json, "print one document (docs/json.md)");
+  add_common(sub, command);
+}
+
 void add_kernelbench(CLI::App& importer, Action& chosen) {
   const auto [sub, command] = add_command(
       importer, chosen, "kernelbench",
@@ -181,13 +202,21 @@ void add_kernelbench(CLI::App& importer, Action& chosen) {
                  "folder with KernelBench/level1, or with reference/ of MultiKernelBench; or the "
                  "file of one problem")
       ->required();
-  sub.add_option("--to", command.name, "folder for the tasks")->required();
   sub.add_option("--level", command.level, "only this level; 0: all")->check(CLI::Range(0, 3));
-  sub.add_option("--jobs", command.jobs,
-                 "problems to look at side by side; 0: one for each core, as far as memory goes")
-      ->check(CLI::Range(0, 256));
-  sub.add_flag("--json", command.json, "print one document (docs/json.md)");
-  add_common(sub, command);
+  add_benchmark_options(sub, command);
+}
+
+/// A benchmark whose problems state their sizes.
+void add_stated(CLI::App& importer, Action& chosen, const char* name, const std::string& of,
+                const char* where, ExitCode (*run)(const ImportCommand&)) {
+  const auto [sub, command] = add_command(
+      importer, chosen, name,
+      "Make a task of each problem of " + of +
+          ". Skips problems that an earlier import has made. Needs PyTorch (WINNOW_PYTHON names "
+          "the Python)",
+      run);
+  sub.add_option("CHECKOUT", command.from, where)->required();
+  add_benchmark_options(sub, command);
 }
 
 } // namespace
@@ -197,7 +226,16 @@ void add_tasks_import(CLI::App& tasks_command, Action& chosen) {
   CLI::App* importer = tasks_command.add_subcommand("import", "Make tasks of a benchmark");
   importer->require_subcommand(1);
   add_definition(*importer, chosen);
+  add_stated(*importer, chosen, "gpumode",
+             "GPU MODE's reference-kernels (task.yml, ref_kernel(), generate_input())",
+             "folder with problems/, or a folder of it", import_gpumode);
   add_kernelbench(*importer, chosen);
+  add_stated(*importer, chosen, "kernelbench-com",
+             "a deck of kernelbench.com, such as KernelBench-Hard (reference.py and shapes.py)",
+             "folder with the problems", import_deck);
+  add_stated(*importer, chosen, "robust-kbench",
+             "robust-kbench, forward and backward, with its configurations",
+             "folder with tasks/, or a folder of it", import_robust);
 }
 
 } // namespace winnow::harness

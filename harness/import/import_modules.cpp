@@ -28,19 +28,23 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr int kImporterVersion = 2; ///< rises when the same file would become another task
+constexpr int kImporterVersion = 3; ///< rises when the same file would become another task
 constexpr std::uint64_t kMostSourceBytes = 1U << 20U;
 constexpr const char* kRecord = "import.json";
 constexpr const char* kFiles[] = {"reference.py", "task.toml", kRecord}; ///< the record last
 
 json description_of(const Describe& describe, const std::string& source, const Module& module,
                     const KnownModule& known, const ImportOptions& options) {
-  json description = describe({{"do", "describe"},
-                               {"source", source + known.more_source},
-                               {"mode", module.origin.mode},
-                               {"memory_bytes", options.memory_bytes},
-                               {"children", options.children},
-                               {"device", options.device_kind == "cpu" ? "cpu" : "cuda"}});
+  json request = {{"do", "describe"},
+                  {"source", source + known.more_source},
+                  {"mode", module.origin.mode},
+                  {"memory_bytes", options.memory_bytes},
+                  {"children", options.children},
+                  {"device", options.device_kind == "cpu" ? "cpu" : "cuda"}};
+  if (module.problem) {
+    request["problem"] = json::parse(module.problem->request);
+  }
+  json description = describe(request);
   for (const std::string& flag : known.flags) {
     description["flags"].push_back(flag);
   }
@@ -59,12 +63,23 @@ WrongAnswers count_wrong(const json& mutants) {
   return count;
 }
 
-/// What must be the same for a folder to stay.
-json settings_of(const Module& module, const ImportOptions& options) {
-  return {{"importer", kImporterVersion},
-          {"device", options.device_kind},
-          {"memory_bytes", options.memory_bytes},
-          {"mode", module.origin.mode}};
+/// What must be the same for a folder to stay. The reference.py of a stated problem is not the
+/// file.
+json settings_of(const Module& module, const std::string& source, const ImportOptions& options) {
+  json settings = {{"importer", kImporterVersion},
+                   {"device", options.device_kind},
+                   {"memory_bytes", options.memory_bytes},
+                   {"mode", module.origin.mode}};
+  if (module.problem) {
+    settings["problem"] = sha256_hex(module.problem->request + '\n' + source);
+  }
+  return settings;
+}
+
+/// What exports read of a stated problem.
+json board_of(const Module& module) {
+  return module.problem && !module.problem->board.empty() ? json::parse(module.problem->board)
+                                                          : json(nullptr);
 }
 
 /// The record of a folder that was made of this file with these settings.
@@ -77,7 +92,8 @@ std::optional<json> record_of(const fs::path& folder, const std::string& source,
   }
   json record = agents::json_or_null(read_file(folder / kRecord, kMostSourceBytes));
   const bool is_same = record.is_object() && record.value("settings", json()) == settings &&
-                       read_file(folder / "reference.py", kMostSourceBytes) == source;
+                       (settings.contains("problem") ||
+                        read_file(folder / "reference.py", kMostSourceBytes) == source);
   return is_same ? std::optional(std::move(record)) : std::nullopt;
 }
 
@@ -104,11 +120,14 @@ void put_folder(const fs::path& folder, const std::string& toml, const std::stri
 
 void make_task(const Describe& describe, const Module& named, const ImportOptions& options,
                Imported& result) {
+  if (named.problem && !named.problem->wrong.empty()) {
+    throw Error(named.problem->wrong);
+  }
   const std::string source = read_file(named.file, kMostSourceBytes);
-  const KnownModule known = known_module(source);
+  const KnownModule known = named.problem ? KnownModule() : known_module(source);
   Module module = named;
   module.origin.mode = known.mode.value_or(named.origin.mode);
-  const json settings = settings_of(module, options);
+  const json settings = settings_of(module, source, options);
   if (const std::optional<json> record = record_of(module.folder, source, settings)) {
     result.flags = tasks::load_task(module.folder).source.flags;
     result.wrong = count_wrong(record->value("mutants", json::array()));
@@ -117,9 +136,12 @@ void make_task(const Describe& describe, const Module& named, const ImportOption
   }
   const json description = description_of(describe, source, module, known, options);
   const std::string toml = module_task_toml(description, module.origin);
-  tasks::parse_task({toml, "", "", source}, (module.folder / "task.toml").string());
+  const std::string reference = module.problem ? description.value("source", source) : source;
+  tasks::parse_task({toml, "", "", reference}, (module.folder / "task.toml").string());
   const json mutants = description.value("mutants", json::array());
-  put_folder(module.folder, toml, source, {{"settings", settings}, {"mutants", mutants}});
+  put_folder(module.folder, toml, reference,
+             {{"settings", settings}, {"mutants", mutants}, {"board", board_of(module)}});
+  result.notes = description.value("notes", std::vector<std::string>());
   result.flags = module_flags(description);
   result.wrong = count_wrong(mutants);
 }

@@ -26,11 +26,20 @@ std::string module_task_toml(const nlohmann::json& description, const ModuleOrig
 /// What a task says of itself on boards: flags of the description, and the mutants that pass.
 std::vector<std::string> module_flags(const nlohmann::json& description);
 
+/// A problem that states its own sizes, beside or in place of a module (evaluators/torch/README.md:
+/// the field `problem` of the request "describe").
+struct StatedProblem {
+  std::string request; ///< JSON
+  std::string board;   ///< JSON that an export needs; may be empty
+  std::string wrong;   ///< why it can be no task; empty: it may be one
+};
+
 /// A PyTorch module to make a task of.
 struct Module {
   std::filesystem::path file;
   std::filesystem::path folder; ///< of the task
   ModuleOrigin origin;
+  std::optional<StatedProblem> problem = {};
 };
 
 struct ImportOptions {
@@ -55,16 +64,16 @@ struct Imported {
   std::vector<std::string> flags; ///< see module_flags()
   WrongAnswers wrong;
   double seconds = 0;
-  std::vector<std::string> notes = {}; ///< about the workloads of a definition
+  std::vector<std::string> notes = {}; ///< about the sizes that were left out
 };
 
 /// Asks a torch child for a description (evaluators/torch/README.md). Throws Error.
 using Describe = std::function<nlohmann::json(const nlohmann::json& request)>;
 
-/// Makes a task folder of the module: task.toml, the file byte for byte as reference.py, and
-/// import.json with what a later import needs to know. A folder that the same importer made of the
-/// same file with the same options stays as it is; no reader sees a half-written folder. Never
-/// throws: errors become Imported::refused.
+/// Makes a task folder of the module: task.toml, the file byte for byte as reference.py (of a
+/// stated problem, the file as a module), and import.json with what a later import needs to know. A
+/// folder that the same importer made of the same file with the same options stays as it is; no
+/// reader sees a half-written folder. Never throws: errors become Imported::refused.
 Imported import_module(const Describe& describe, const Module& module,
                        const ImportOptions& options);
 
@@ -87,6 +96,21 @@ std::vector<Imported> import_all(const std::vector<Describe>& children, std::siz
 /// `level`: 0 for all. `to`: the folder of the tasks. Throws UsageError if there are none.
 std::vector<Module> benchmark_modules(const std::filesystem::path& checkout, int level,
                                       const std::filesystem::path& to);
+
+/// The problems of GPU MODE's reference-kernels: each folder below `path` with a task.yml, which
+/// may be `path` itself. Throws UsageError if there are none.
+std::vector<Module> gpumode_problems(const std::filesystem::path& path,
+                                     const std::filesystem::path& to);
+
+/// The tasks of robust-kbench: each folder below `checkout` with a func_forward.py or
+/// func_backward.py, and its configurations. Throws UsageError if there are none.
+std::vector<Module> robust_problems(const std::filesystem::path& checkout,
+                                    const std::filesystem::path& to);
+
+/// The problems of kernelbench.com (KernelBench-Hard, the CUDA deck): each folder below `path` with
+/// a problem.yaml. Throws UsageError if there are none.
+std::vector<Module> deck_problems(const std::filesystem::path& path,
+                                  const std::filesystem::path& to);
 
 /// What an import ended with.
 struct ImportReport {

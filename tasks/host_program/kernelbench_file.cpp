@@ -76,10 +76,9 @@ std::string kernelbench_file(const HostProgram& program) {
   std::string module = task.reference_python;
   module += module.ends_with('\n') ? "" : "\n";
   return head_text(program, "# ") +
-         fmt::format(
-             "# KernelBench's problem as it is, and class ModelNew with the kernel.\n\n{}\n\n"
-             "# ---- the kernel\n",
-             module) +
+         fmt::format("# The problem as it is, and class ModelNew with the kernel.\n\n{}\n\n"
+                     "# ---- the kernel\n",
+                     module) +
          std::string(trim(extension_call(program, ""))) + "\n\n\n" +
          std::string(trim(support_text({"host_program/model_new.py.in"}))) + "\n";
 }

@@ -1,6 +1,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "tasks/catalogue.h"
+#include "tasks/host_program/gpumode_file.h"
 #include "tasks/host_program/kernelbench_file.h"
 #include "tasks/parse/task_parse.h"
 
@@ -197,6 +198,68 @@ TEST(KernelBenchFile, BuildsTheModelAndPassesItsTensors) {
     GTEST_SKIP() << "no PyTorch";
   }
   EXPECT_EQ(status, 0);
+}
+
+constexpr const char* kGpuModeTail = R"(
+def inputs_of(data):
+    x, = data
+    return [x]
+
+
+def results_of(data):
+    x, = data
+    return []
+)";
+
+/// As an import of GPU MODE makes it: the module knows which parts of the data are inputs.
+Exported gpumode_problem() {
+  Exported exported;
+  exported.task.reference_python += kGpuModeTail;
+  return exported;
+}
+
+TEST(GpuModeFile, NamesItsBoardAndNoStream) {
+  const std::string text = gpumode_file(gpumode_problem().program(), {"linear_v2", {"H100", "L4"}});
+  EXPECT_TRUE(text.starts_with("#!POPCORN leaderboard linear_v2\n#!POPCORN gpus H100 L4\n\n#"));
+  for (const char* part : {"\ndef custom_kernel(data):\n", "load_inline(", "plan::launch(::linear,",
+                           "void launch(void (*kernel)(Parameters...), Size3 grid",
+                           "<<<1024, 256>>>", "_module().exported_run(integers, reals, pointers)",
+                           "void exported_run(plan::Integers integers, plan::Reals reals, "
+                           "plan::Integers pointers) {"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+  EXPECT_THAT(gpumode_notes(gpumode_problem().task, text), IsEmpty());
+  EXPECT_TRUE(python_compiles(text));
+  EXPECT_THAT(gpumode_file(gpumode_problem().program(), {"linear", {}}), Not(HasSubstr("gpus")));
+}
+
+TEST(GpuModeFile, AllHostCodeRunsOnTheDefaultStream) {
+  Exported exported = gpumode_problem();
+  exported.file = *parse_kernel_file(R"cu(/*@winnow
+{"scratch": {"sums": {"dtype": "f32", "count": "batch", "once": 0}, "more": {"dtype": "f32", "count": "batch"}},
+ "launches": [{"fill": "more", "value": 1}, {"copy": "more", "to": "sums"},
+  {"kernel": "linear", "grid": "batch", "block": 256, "args": ["x", "sums", "out"]}]}
+@*/
+__global__ void linear(const float* x, float* sums, float* out) {}
+)cu",
+                                     "k.cu")
+                       .kernel_file;
+  const std::string text = gpumode_file(exported.program(), {"linear", {}});
+  EXPECT_THAT(text, HasSubstr("plan::copy(plan::Place{"));
+  EXPECT_THAT(text, HasSubstr("plan::fill(plan::Place{"));
+  EXPECT_THAT(gpumode_notes(exported.task, text), IsEmpty());
+}
+
+TEST(GpuModeFile, TellsOfTheWordThatTheServerRefuses) {
+  Exported exported = gpumode_problem();
+  exported.task.source.flags = {"scaled"};
+  EXPECT_THAT(gpumode_notes(exported.task, "a = 1\n// a STREAM of loads\n// streams\n"),
+              ElementsAre(HasSubstr("as in line 2: use another word"), HasSubstr("smaller than")));
+}
+
+TEST(GpuModeFile, IsForTasksOfThatImport) {
+  EXPECT_THROW(gpumode_file(Exported().program(), {"linear", {}}), UsageError);
+  EXPECT_THROW(gpumode_file(gpumode_problem().program(), {}), UsageError);
 }
 
 TEST(KernelBenchFile, HasTheNameThatKernelBenchLooksFor) {

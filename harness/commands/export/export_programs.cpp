@@ -1,3 +1,4 @@
+#include "agents/json/json_text.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
@@ -7,6 +8,7 @@
 #include "harness/report/terminal.h"
 #include "harness/report/text_table.h"
 #include "store/candidate_record.h"
+#include "tasks/host_program/gpumode_file.h"
 #include "tasks/host_program/host_program.h"
 #include "tasks/host_program/kernelbench_file.h"
 #include "tasks/host_program/solution_file.h"
@@ -266,6 +268,34 @@ ExitCode export_kernelbench(const ExportOptions& options) {
 
 constexpr std::uint64_t kMostBytes = 16U << 20U;
 
+/// Where GPU MODE ranks the task, as its import noted it. Empty if it did not.
+tasks::GpuModeBoard board_of(const tasks::Task& task) {
+  const fs::path record = task.folder / "import.json";
+  if (!fs::exists(record)) {
+    return {};
+  }
+  const nlohmann::json fields =
+      agents::json_or_null(tasks::read_task_file(task.folder, record, kMostBytes));
+  const nlohmann::json& board = agents::object_member(fields, "board");
+  tasks::GpuModeBoard found{agents::text_member(board, "leaderboard"), {}};
+  for (const nlohmann::json& gpu : agents::array_member(board, "gpus")) {
+    found.gpus.push_back(gpu.is_string() ? gpu.get<std::string>() : "");
+  }
+  std::erase(found.gpus, "");
+  return found;
+}
+
+ExitCode export_gpumode(const ExportOptions& options) {
+  const ExportedCandidate candidate = exported_candidate(options);
+  const std::string text = tasks::gpumode_file(candidate.program(), board_of(candidate.task));
+  fs::create_directories(options.target);
+  write_new(fs::path(options.target) / "submission.py", text);
+  for (const std::string& note : tasks::gpumode_notes(candidate.task, text)) {
+    std::cout << "note: " << note << '\n';
+  }
+  return ExitCode::Done;
+}
+
 struct SolutionOptions : ExportOptions {
   std::string benchmark = "flashinfer";
 };
@@ -318,6 +348,17 @@ void add_export_kernelbench(CLI::App& export_command, Action& chosen) {
   sub.add_option("DIR", options.target,
                  "folder for the file, which is named as KernelBench's scripts expect; or the "
                  "file itself, if the name ends in .py")
+      ->required();
+}
+
+void add_export_gpumode(CLI::App& export_command, Action& chosen) {
+  const auto [sub, options] =
+      add_command(export_command, chosen, "gpumode",
+                  "Write a candidate as submission.py with custom_kernel(data), for GPU MODE's "
+                  "leaderboard. For tasks of `winnow tasks import gpumode`",
+                  export_gpumode);
+  add_export_options(sub, options);
+  sub.add_option("DIR", options.target, "folder for the file; Winnow makes it if needed")
       ->required();
 }
 
