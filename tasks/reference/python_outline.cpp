@@ -182,7 +182,8 @@ std::optional<PythonFunction> find_python_function(std::string_view text, std::s
         one.text.find('(') == std::string_view::npos) {
       continue;
     }
-    PythonFunction function{.line = one.line};
+    PythonFunction function;
+    function.line = one.line;
     read_parameters(one.text, !type.empty(), function);
     for (std::size_t k = i + 1; k < statements.size() && statements[k].indent > one.indent; ++k) {
       if (statements[k].indent == statements[i + 1].indent && is_return(statements[k].text)) {
