@@ -167,4 +167,3 @@ def method_arguments(tree, name):
 def forward_inputs(tree):
     """The tensors of forward(), which has the function to call behind them."""
     return [name for name, default in method_arguments(tree, "forward").items() if default is gpumode.NOTHING]
-
