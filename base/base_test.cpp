@@ -172,6 +172,12 @@ TEST(Files, KnowsWhatIsBelowAFolder) {
   }
 }
 
+TEST(Files, MakesATemporaryDirectoryInAFolderThatStays) {
+  const TemporaryDirectory stays("stays");
+  EXPECT_EQ(TemporaryDirectory("test", stays.path()).path().parent_path(), stays.path());
+  EXPECT_TRUE(std::filesystem::is_empty(stays.path()));
+}
+
 TEST(Files, RemovesTheTemporaryDirectory) {
   std::filesystem::path path;
   {

@@ -33,6 +33,11 @@ fs::path scratch_folder() {
   return fs::current_path(none);
 }
 
+fs::path temporary_folder() {
+  const char* given = std::getenv("TMPDIR");
+  return given != nullptr && *given != 0 ? fs::path(given) : scratch_folder();
+}
+
 fs::path users_place(const char* variable, const char* under_home, const char* kind) {
   return users_folder(variable, under_home)
       .value_or(scratch_folder() / fmt::format("winnow-{}-{}", kind, getuid()));
@@ -177,10 +182,11 @@ void write_file_atomic(const fs::path& path, std::string_view bytes, Readers rea
   file.commit();
 }
 
-TemporaryDirectory::TemporaryDirectory(std::string_view prefix) {
-  const char* given = std::getenv("TMPDIR");
-  const std::string base = given != nullptr && *given != 0 ? given : scratch_folder().string();
-  std::string pattern = fmt::format("{}/winnow-{}-XXXXXX", base, prefix);
+TemporaryDirectory::TemporaryDirectory(std::string_view prefix)
+    : TemporaryDirectory(prefix, temporary_folder()) {}
+
+TemporaryDirectory::TemporaryDirectory(std::string_view prefix, const fs::path& parent) {
+  std::string pattern = fmt::format("{}/winnow-{}-XXXXXX", parent.string(), prefix);
   if (mkdtemp(pattern.data()) == nullptr) {
     throw Error(
         fmt::format("{}: cannot create a temporary directory: {}", pattern, std::strerror(errno)),

@@ -63,6 +63,8 @@ public:
   /// Creates winnow-PREFIX-XXXXXX in $TMPDIR or, if that is not set, in the first of /tmp,
   /// /var/tmp, /dev/shm and the working directory that can be written to.
   explicit TemporaryDirectory(std::string_view prefix);
+  /// In `parent`.
+  TemporaryDirectory(std::string_view prefix, const std::filesystem::path& parent);
   ~TemporaryDirectory();
   TemporaryDirectory(const TemporaryDirectory&) = delete; // one owner per directory
   TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;

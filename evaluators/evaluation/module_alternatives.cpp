@@ -20,6 +20,10 @@ std::string text_or_empty(const nlohmann::json& text) {
   return text.is_string() ? text.get<std::string>() : "";
 }
 
+bool is_compiled(const std::string& alternative) {
+  return alternative.starts_with("compile");
+}
+
 } // namespace
 
 TorchSampling torch_sampling(const Protocol& protocol, const std::string& device_kind) {
@@ -65,8 +69,10 @@ struct ModuleAlternatives::Answer {
 };
 
 ModuleAlternatives::ModuleAlternatives(const tasks::Task& task, std::shared_ptr<DeviceHost> host,
-                                       const EvaluationOptions& options)
-    : task_(task), host_(host), options_(options), check_(task, std::move(host), options) {}
+                                       const EvaluationOptions& options,
+                                       std::chrono::milliseconds timeout)
+    : task_(task), host_(host), options_(options), timeout_(timeout),
+      check_(task, std::move(host), options) {}
 
 std::vector<ModuleAlternative> ModuleAlternatives::at(const tasks::Shape& shape, std::uint64_t seed,
                                                       bool with_compiled) {
@@ -88,12 +94,10 @@ std::vector<ModuleAlternative> ModuleAlternatives::at(const tasks::Shape& shape,
 
 std::vector<ModuleAlternatives::Answer>
 ModuleAlternatives::answers(const tasks::Shape& shape, std::uint64_t seed, bool with_compiled) {
-  const TorchQuestion names = torch_alternatives(task_, shape, host_->exchange.size_bytes());
   std::vector<Answer> all;
-  with_module_inputs(*host_, task_, shape, seed, names, [&](const std::string& inputs) {
-    const auto reply = host_->torch.ask(inputs, names.line, kTorchAnswersWithin);
-    for (const auto& name : reply.at("names").get<std::vector<std::string>>()) {
-      if (with_compiled || !name.starts_with("compile")) {
+  with_names(shape, seed, [&](const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      if (with_compiled || !is_compiled(name)) {
         all.push_back(answer(shape, name));
       }
     }
@@ -102,13 +106,33 @@ ModuleAlternatives::answers(const tasks::Shape& shape, std::uint64_t seed, bool 
   return all;
 }
 
+void ModuleAlternatives::compile(const tasks::Shape& shape, std::uint64_t seed) {
+  host_->torch.start();
+  with_names(shape, seed, [&](const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      if (is_compiled(name)) {
+        answer(shape, name);
+      }
+    }
+  });
+}
+
+void ModuleAlternatives::with_names(const tasks::Shape& shape, std::uint64_t seed,
+                                    const WithNames& run) {
+  const TorchQuestion question = torch_alternatives(task_, shape, host_->exchange.size_bytes());
+  with_module_inputs(*host_, task_, shape, seed, question, [&](const std::string& inputs) {
+    const auto reply = host_->torch.ask(inputs, question.line, timeout_);
+    run(reply.at("names").get<std::vector<std::string>>());
+  });
+}
+
 ModuleAlternatives::Answer ModuleAlternatives::answer(const tasks::Shape& shape,
                                                       const std::string& name) {
   Answer answer{{name, "", {}, std::nullopt}, {}};
   const TorchQuestion question =
       torch_alternative(task_, shape, name, host_->exchange.size_bytes());
   try {
-    host_->torch.ask(question.line, kTorchAnswersWithin);
+    host_->torch.ask(question.line, timeout_);
   } catch (const Error& error) { // torch.compile may fail where eager runs
     answer.alternative.error = error.what();
     return answer;
@@ -136,7 +160,7 @@ void ModuleAlternatives::time(const tasks::Shape& shape, std::vector<Answer>& an
   const TorchQuestion question =
       torch_timing(task_, shape, names, torch_sampling(options_, host_->device.kind),
                    host_->exchange.size_bytes());
-  const auto reply = host_->torch.ask(question.line, kTorchAnswersWithin);
+  const auto reply = host_->torch.ask(question.line, timeout_);
   for (std::size_t i = 0; i < timed.size(); ++i) {
     reply.at("times_ns").at(i).get_to(timed[i]->times_ns);
     timed[i]->error = text_or_empty(reply.at("errors").at(i));

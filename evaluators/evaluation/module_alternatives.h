@@ -36,8 +36,10 @@ struct ModuleAlternative {
 /// For a task with a TorchReference.
 class ModuleAlternatives {
 public:
+  /// `timeout`: for one answer of PyTorch.
   ModuleAlternatives(const tasks::Task& task, std::shared_ptr<DeviceHost> host,
-                     const EvaluationOptions& options);
+                     const EvaluationOptions& options,
+                     std::chrono::milliseconds timeout = kTorchAnswersWithin);
 
   /// Runs each alternative once (only those without torch.compile unless `with_compiled`), times
   /// those that answered in turns, and judges the answers. One of another precision may be wrong
@@ -46,8 +48,14 @@ public:
   std::vector<ModuleAlternative> at(const tasks::Shape& shape, std::uint64_t seed,
                                     bool with_compiled = true);
 
+  /// Runs those with torch.compile once, so that what it makes is in TorchChild::set_scratch().
+  void compile(const tasks::Shape& shape, std::uint64_t seed);
+
 private:
   struct Answer;
+  using WithNames = std::function<void(const std::vector<std::string>& names)>;
+  /// Calls `run` while PyTorch has inputs of the shape.
+  void with_names(const tasks::Shape& shape, std::uint64_t seed, const WithNames& run);
   std::vector<Answer> answers(const tasks::Shape& shape, std::uint64_t seed, bool with_compiled);
   Answer answer(const tasks::Shape& shape, const std::string& name);
   void time(const tasks::Shape& shape, std::vector<Answer>& answers);
@@ -55,6 +63,7 @@ private:
   tasks::Task task_;
   std::shared_ptr<DeviceHost> host_;
   EvaluationOptions options_;
+  std::chrono::milliseconds timeout_;
   ReferenceCheck check_;
 };
 

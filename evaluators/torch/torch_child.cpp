@@ -38,6 +38,8 @@ constexpr unsigned kProcessesOfACore = 64;
 // On a slow disk, PyTorch takes a minute to load.
 constexpr std::chrono::minutes kStartWithin{5};
 constexpr std::chrono::milliseconds kCancelPoll{100};
+constexpr std::size_t kFolderDigits = 16;
+constexpr std::size_t kCompiledFolders = 256; // some 20 MB each
 
 // The Python files in a folder that is named after their contents.
 fs::path write_scripts(const fs::path& cache) {
@@ -45,7 +47,7 @@ fs::path write_scripts(const fs::path& cache) {
   for (const EmbeddedFile& file : torch_files::embedded_files()) {
     all += file.text;
   }
-  const fs::path folder = cache / "torch" / sha256_hex(all).substr(0, 16);
+  const fs::path folder = cache / "torch" / sha256_hex(all).substr(0, kFolderDigits);
   fs::create_directories(folder);
   for (const EmbeddedFile& file : torch_files::embedded_files()) {
     if (!fs::exists(folder / file.path)) {
@@ -92,7 +94,7 @@ process::Command TorchChild::command() const {
                         folder_ / kScript,
                         {torch_device(device_)},
                         {folder_},
-                        scratch_->path()},
+                        scratch_ ? scratch_->path() : kept_scratch_},
                        device_, {{exchange_.fd(), kExchangeInPython}});
 }
 
@@ -100,7 +102,7 @@ void TorchChild::start() {
   if (child_) {
     return;
   }
-  if (!scratch_) {
+  if (!scratch_ && kept_scratch_.empty()) {
     scratch_.emplace("torch");
   }
   child_ = std::make_unique<process::ChildProcess>(command());
@@ -176,6 +178,23 @@ std::string TorchChild::ended() {
   const process::ChildResult result = child_->wait();
   child_.reset();
   return describe(result) + ": " + truncate_text(to_valid_utf8(trim(result.err)), 500);
+}
+
+fs::path compiled_folder(const fs::path& cache, const std::string& task_digest) {
+  const fs::path all = fs::absolute(cache) / "torch_compiled";
+  const fs::path mine = all / task_digest.substr(0, kFolderDigits);
+  fs::create_directories(mine);
+  std::error_code gone; // another process may remove the same folders
+  fs::last_write_time(mine, fs::file_time_type::clock::now(), gone);
+  std::vector<std::pair<fs::file_time_type, fs::path>> folders;
+  for (const fs::directory_entry& entry : fs::directory_iterator(all, gone)) {
+    folders.emplace_back(entry.last_write_time(gone), entry.path());
+  }
+  std::sort(folders.rbegin(), folders.rend());
+  for (std::size_t i = kCompiledFolders; i < folders.size(); ++i) {
+    fs::remove_all(folders[i].second, gone);
+  }
+  return mine;
 }
 
 int torch_worker_main(std::vector<std::string> arguments) {

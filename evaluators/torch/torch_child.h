@@ -32,9 +32,12 @@ public:
 
   /// Throws Error with what to install if PyTorch is missing or cannot use the device.
   void start();
-  /// Of PyTorch; valid after start().
   /// The Python of the next child; without this, default_python().
   void set_python(std::filesystem::path python) { python_ = std::move(python); }
+  /// A folder that stays, for what torch.compile makes (compiled_folder()); without this, a
+  /// temporary one.
+  void set_scratch(std::filesystem::path folder) { kept_scratch_ = std::move(folder); }
+  /// Of PyTorch; valid after start().
   const std::string& version() const { return version_; }
   /// Why torch.compile cannot be used; empty: it can. Valid after start().
   const std::string& no_compile() const { return no_compile_; }
@@ -60,6 +63,7 @@ private:
   std::filesystem::path python_; ///< empty: default_python()
   std::unique_ptr<process::ChildProcess> child_;
   std::string version_, no_compile_;
+  std::filesystem::path kept_scratch_;        ///< empty: scratch_
   std::optional<TemporaryDirectory> scratch_; ///< all that the child may write to
 };
 
@@ -75,6 +79,12 @@ struct TorchScript {
 /// Throws Error when Python does not answer.
 process::Command torch_command(const process::Sandbox& sandbox, const TorchScript& script,
                                const DeviceReport& device, std::vector<process::InheritedFd> fds);
+
+/// The folder in `cache` in which what torch.compile made for a task stays. Only children that run
+/// no other task's code may write to it, because torch runs what it finds there. Makes it, and
+/// removes those of other tasks that were not used for the longest time, so that 256 stay.
+std::filesystem::path compiled_folder(const std::filesystem::path& cache,
+                                      const std::string& task_digest);
 
 /// Entry point of the hidden subcommand `_torch`: puts up the fence and becomes Python.
 int torch_worker_main(std::vector<std::string> arguments);

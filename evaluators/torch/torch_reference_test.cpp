@@ -16,6 +16,7 @@
 #include "tasks/parse/task_parse.h"
 
 #include <cstdlib>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <set>
@@ -90,6 +91,21 @@ protected:
   EvaluationOptions options_;
   std::shared_ptr<DeviceHost> host_;
 };
+
+TEST(CompiledFolder, IsOneATaskAndThoseUsedLastStay) {
+  const TemporaryDirectory cache("compiled-test");
+  const fs::path first = compiled_folder(cache.path(), std::string(64, 'a'));
+  EXPECT_EQ(compiled_folder(cache.path(), std::string(64, 'a')), first);
+  fs::last_write_time(first, fs::file_time_type::clock::now() - std::chrono::hours(1));
+  std::ofstream(first / "made") << "by torch.compile";
+  for (int i = 1; i < 256; ++i) {
+    compiled_folder(cache.path(), fmt::format("{:016x}", i));
+  }
+  EXPECT_TRUE(fs::exists(first / "made"));
+  const fs::path last = compiled_folder(cache.path(), std::string(64, 'b'));
+  EXPECT_FALSE(fs::exists(first));
+  EXPECT_TRUE(fs::exists(last));
+}
 
 TEST_F(TorchReference, LimitsTheProcessesOfAModule) {
   const process::Sandbox sandbox = process::Sandbox::best();

@@ -1,28 +1,32 @@
 #include "harness/baseline/torch_baseline.h"
 
+#include "base/error.h"
 #include "base/files.h"
 #include "base/random_bits.h"
-#include "base/text/number_text.h"
 #include "evaluators/evaluation/module_alternatives.h"
 #include "evaluators/evaluation/reference_check.h"
 #include "evaluators/host/device_host.h"
 #include "evaluators/host/devices.h"
+#include "evaluators/host/open_device.h"
+#include "evaluators/torch/torch_child.h"
 #include "harness/baseline/torch_process.h"
-#include "harness/report/json_table.h"
-#include "store/fields.h"
 #include "tasks/result/evaluation.h"
 
 #include <algorithm>
+#include <atomic>
+#include <iostream>
 #include <map>
 #include <span>
-
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include <thread>
 
 namespace winnow::harness {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr std::uint64_t kMaxTensorBytes = std::uint64_t{8} << 30U;
+constexpr unsigned kCoresOfACompiler = 2; // torch.compile has processes of its own
+constexpr unsigned kMostCompilers = 8;    // their inputs share the GPU's memory
 constexpr const char* kLeftOut = "left out by --eager";
 
 store::BaselineTiming timing_at(const tasks::Task& task, const evaluators::DeviceReport& device,
@@ -54,12 +58,18 @@ void set_verdict(store::BaselineTiming& timing, const evaluators::JudgeReply& re
   timing.error = reply.mismatch ? evaluators::mismatch_text(*reply.mismatch) : reply.detail;
 }
 
+fs::path compiled_folder_of(const tasks::Task& task, const TorchBaselineOptions& options) {
+  const fs::path& cache = options.evaluation.cache;
+  return evaluators::compiled_folder(cache.empty() ? cache_directory() : cache, task.digest);
+}
+
 /// The objects that stay open while one task with a reference.cu is measured.
 class Measurement {
 public:
   Measurement(const tasks::Task& task, const TorchBaselineOptions& options,
               const evaluators::DeviceReport& device)
-      : task_(task), options_(options), device_(device), directory_("baseline"),
+      : task_(task), options_(options), device_(device),
+        directory_("baseline", compiled_folder_of(task, options)),
         process_(task, directory_.path(), process_options()) {
     process_.start(); // first, because PyTorch may be missing and the next steps are expensive
   }
@@ -86,6 +96,17 @@ public:
       }
     }
     return result;
+  }
+
+  /// Runs all that run() will time, so that torch.compile has what it needs in the folder.
+  void compile() {
+    TorchBaseline ignored{device_, process_.version(), process_.no_compile(), {}, {}};
+    for (const tasks::Shape& shape : task_.shapes_of(tasks::ShapeSet::Search, device_.kind)) {
+      process_.write_inputs(shape, seed_);
+      for (const std::string& name : names_at(shape, ignored)) {
+        process_.run(name);
+      }
+    }
   }
 
 private:
@@ -189,12 +210,19 @@ std::string name_of(const std::string& alternative) {
   return (alternative.starts_with("compile") ? "torch." : "torch ") + alternative;
 }
 
-/// Of a task whose reference is the module itself.
+/// Of a task whose reference is the module itself. `host` runs no other task.
+evaluators::ModuleAlternatives alternatives_of(const tasks::Task& task,
+                                               const std::shared_ptr<evaluators::DeviceHost>& host,
+                                               const TorchBaselineOptions& options) {
+  host->torch.set_python(options.python);
+  host->torch.set_scratch(compiled_folder_of(task, options));
+  return {task, host, options.evaluation, options.timeout};
+}
+
 TorchBaseline measure_module(const tasks::Task& task, const TorchBaselineOptions& options,
                              const evaluators::DeviceReport& device) {
   const auto host = evaluators::open_device(device, options.evaluation, options.timeout);
-  host->torch.set_python(options.python);
-  evaluators::ModuleAlternatives alternatives(task, host, options.evaluation);
+  evaluators::ModuleAlternatives alternatives = alternatives_of(task, host, options);
   TorchBaseline result{device, "", "", {}, ""};
   for (const tasks::Shape& shape : task.shapes_of(tasks::ShapeSet::Search, device.kind)) {
     options.progress(shape);
@@ -216,6 +244,39 @@ TorchBaseline measure_module(const tasks::Task& task, const TorchBaselineOptions
   return result;
 }
 
+void compile(const tasks::Task& task, const TorchBaselineOptions& options,
+             const evaluators::DeviceHost& open) {
+  if (!task.torch) {
+    Measurement(task, options, open.device).compile();
+    return;
+  }
+  const auto host = evaluators::open_beside(open, options.evaluation, options.timeout);
+  evaluators::ModuleAlternatives alternatives = alternatives_of(task, host, options);
+  for (const tasks::Shape& shape : task.shapes_of(tasks::ShapeSet::Search, open.device.kind)) {
+    alternatives.compile(shape, random_bits());
+  }
+}
+
+/// An Error of one task is left to measure_torch().
+void compile_all(const std::vector<tasks::Task>& tasks, const TorchBaselineOptions& options) {
+  const auto open = evaluators::open_device(evaluators::select_device(options.evaluation.device),
+                                            options.evaluation, options.timeout);
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < tasks.size(); i = next++) {
+      try {
+        compile(tasks[i], options, *open);
+      } catch (const Error&) { // measure_torch() will throw it again
+      }
+    }
+  };
+  std::vector<std::jthread> threads;
+  const unsigned most = std::max(std::thread::hardware_concurrency() / kCoresOfACompiler, 1U);
+  for (std::size_t i = 0; i < std::min<std::size_t>({most, kMostCompilers, tasks.size()}); ++i) {
+    threads.emplace_back(work);
+  }
+}
+
 } // namespace
 
 TorchBaseline measure_torch(const tasks::Task& task, const TorchBaselineOptions& options) {
@@ -224,70 +285,38 @@ TorchBaseline measure_torch(const tasks::Task& task, const TorchBaselineOptions&
                     : Measurement(task, options, device).run();
 }
 
+bool for_each_torch_baseline(
+    const std::vector<tasks::Task>& tasks, const TorchBaselineOptions& options,
+    const std::function<void(const tasks::Task&, const TorchBaseline&)>& done) {
+  if (tasks.size() == 1) {
+    done(tasks.front(), measure_torch(tasks.front(), options));
+    return true;
+  }
+  if (options.compile) {
+    std::cerr << "torch.compile works for " << tasks.size() << " tasks\n";
+    compile_all(tasks, options);
+  }
+  bool all_are_done = true;
+  for (const tasks::Task& task : tasks) {
+    try {
+      std::cerr << task.name << ": the alternatives of PyTorch are timed\n";
+      done(task, measure_torch(task, options));
+    } catch (const DeviceUnavailable&) {
+      throw;
+    } catch (const Error& error) {
+      std::cerr << task.name << ": they have no times: " << error.what() << '\n';
+      all_are_done = false;
+    }
+  }
+  return all_are_done;
+}
+
 bool agrees(const TorchBaseline& baseline) {
   return std::none_of(baseline.timings.begin(), baseline.timings.end(),
                       [](const store::BaselineTiming& timing) {
                         return timing.agrees == false &&
                                (timing.name == kTorchEager || timing.name == kTorchCompiled);
                       });
-}
-
-using nlohmann::json;
-
-json torch_json(const tasks::Task& task, const TorchBaseline& baseline) {
-  return {{"schema", "winnow.baselines"},
-          {"version", 1},
-          {"task", task.name},
-          {"task_digest", task.digest},
-          {"torch", baseline.version},
-          {"device", baseline.device.kind},
-          {"device_name", baseline.device.name},
-          {"no_compile", baseline.no_compile.empty() ? json(nullptr) : json(baseline.no_compile)},
-          {"no_alternative",
-           baseline.no_alternative.empty() ? json(nullptr) : json(baseline.no_alternative)},
-          {"baselines", store::records_json(baseline.timings,
-                                            {"task device device_name recorded_at", "error"})}};
-}
-
-std::string torch_text(const json& document) {
-  const auto microseconds = [](const json& ns) {
-    return ns.is_null() ? "" : number_text(ns.get<double>() / 1000);
-  };
-  const auto count = [](const json& times) {
-    return times.empty() ? "" : std::to_string(times.size());
-  };
-  const auto ratio = [](const json& error) {
-    return error.is_null() ? "" : fmt::format("{:.3g}", error.get<double>());
-  };
-  const auto agreement = [](const json& agrees) {
-    return agrees.is_null() ? "no answer" : agrees == true ? "yes" : "no";
-  };
-  const json& timings = document.at("baselines");
-  std::string notes;
-  for (const json& timing : timings) {
-    if (const std::string error = text_at(timing, "error"); !error.empty()) {
-      notes +=
-          fmt::format("{}, {} ({}): {}\n", text_at(timing, "name"), text_at(timing, "shape_id"),
-                      text_at(timing, "shape"), error.substr(0, error.find('\n')));
-    }
-  }
-  if (const std::string why = text_at(document, "no_compile"); !why.empty()) {
-    notes += "torch.compile: " + why + "\n";
-  }
-  if (const std::string why = text_at(document, "no_alternative"); !why.empty()) {
-    notes += "no alternatives to reference.py: " + why + "\n";
-  }
-  const TextTable table =
-      json_table(timings, {{{"baseline"}, "name"},
-                           {{"shape"}, "shape_id"},
-                           {{"sizes"}, "shape"},
-                           {{"median us", true}, "median_ns", microseconds},
-                           {{"samples", true}, "times_ns", count},
-                           {{"error/limit", true}, "max_error_ratio", ratio},
-                           {{"agrees with reference.cu"}, "agrees", agreement}});
-  return to_aligned_text(table, 0) + (notes.empty() ? "" : "\n" + notes) +
-         fmt::format("torch {} on {} ({})\n", text_at(document, "torch"),
-                     text_at(document, "device"), text_at(document, "device_name"));
 }
 
 } // namespace winnow::harness

@@ -39,6 +39,14 @@ struct TorchBaseline {
 /// task's own files are broken. If PyTorch cannot run a shape, the result says so.
 TorchBaseline measure_torch(const tasks::Task& task, const TorchBaselineOptions& options);
 
+/// measure_torch() of one task after the other; `done` gets each result. Before, torch.compile does
+/// its work for all of them side by side, and what it makes stays in the cache. The log names a
+/// task that throws Error, and the next one follows; false: there was one. Throws as
+/// measure_torch() if there is one task only, and DeviceUnavailable.
+bool for_each_torch_baseline(
+    const std::vector<tasks::Task>& tasks, const TorchBaselineOptions& options,
+    const std::function<void(const tasks::Task&, const TorchBaseline&)>& done);
+
 /// False if an answer of the model, eager or compiled, differs from that of reference.cu. An
 /// alternative may: many are of another precision.
 bool agrees(const TorchBaseline& baseline);

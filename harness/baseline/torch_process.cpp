@@ -103,7 +103,7 @@ process::Command TorchProcess::command() const {
        directory_ / kScript,
        {directory_.string(), evaluators::torch_device(options_.device)},
        {},
-       directory_},
+       directory_.parent_path()},
       options_.device, {});
 }
 

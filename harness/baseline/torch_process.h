@@ -47,8 +47,8 @@ struct TorchAlternatives {
 /// with the first question, and again after it has ended. It is fenced (torch_command()).
 class TorchProcess {
 public:
-  /// `directory` holds inputs and outputs, the script and torch's caches. No other process may use
-  /// it.
+  /// `directory` holds inputs and outputs, and the script. No other process may use it. It lies in
+  /// the compiled_folder() of the task, where torch's caches are.
   TorchProcess(const tasks::Task& task, std::filesystem::path directory,
                TorchProcessOptions options);
 

@@ -23,19 +23,19 @@ namespace winnow::harness {
 namespace {
 
 struct BaselineCommand {
-  std::string task;
   std::string store;
   std::string python = evaluators::default_python();
   std::chrono::milliseconds timeout = std::chrono::minutes(5);
   evaluators::EvaluationOptions options;
   bool json = false;
   bool eager = false;
-  std::vector<std::string> tasks; ///< of the table; empty: all
+  std::vector<std::string> tasks; ///< empty: all
   std::chrono::milliseconds task_limit = std::chrono::seconds(60);
 };
 
+/// Of one task after the other, so that an end before the last task costs no times.
 ExitCode torch(const BaselineCommand& command) {
-  const tasks::Task task = named_task(command.task, command.store);
+  const std::vector<tasks::Task> chosen = named_tasks(command.tasks, command.store);
   check_isolation(command.options);
   TorchBaselineOptions options;
   options.evaluation = command.options;
@@ -45,14 +45,24 @@ ExitCode torch(const BaselineCommand& command) {
   options.progress = [](const tasks::Shape& shape) {
     std::cerr << shape.id << " (" << to_string(shape) << ")\n";
   };
-  const TorchBaseline baseline = measure_torch(task, options);
-  const nlohmann::json document = torch_json(task, baseline);
-  std::cout << (command.json ? json_document(document) : torch_text(document)) << std::flush;
   const std::string path = find_store_to_write(command.store);
-  store::RunStore store(path, store::RunStore::Mode::ReadWrite);
-  store.add_baseline_timings(store.add_task(task), baseline.timings);
-  std::cerr << "stored the times in " << path << '\n';
-  return agrees(baseline) ? ExitCode::Done : ExitCode::NotCorrect;
+  std::optional<store::RunStore> store; // without times there is no new file
+  bool all_agree = true;
+  const bool all_have_times = for_each_torch_baseline(
+      chosen, options, [&](const tasks::Task& task, const TorchBaseline& one) {
+        const nlohmann::json document = torch_json(task, one);
+        std::cout << (command.json ? json_document(document) : torch_text(document)) << std::flush;
+        if (!store) {
+          store.emplace(path, store::RunStore::Mode::ReadWrite);
+        }
+        store->add_baseline_timings(store->add_task(task), one.timings);
+        std::cerr << "stored the times of " << task.name << " in " << path << '\n';
+        all_agree = all_agree && agrees(one);
+      });
+  if (!all_have_times) {
+    return ExitCode::Failure;
+  }
+  return all_agree ? ExitCode::Done : ExitCode::NotCorrect;
 }
 
 /// The table of one task after the other, so that an end before the last task costs no rows.
@@ -114,7 +124,10 @@ void add_torch(CLI::App& baseline, Action& chosen) {
       "Time the task's reference.py with PyTorch, eager and with torch.compile, and compare its "
       "answers with reference.cu (exit code 10: the answers differ)",
       torch);
-  sub.add_option("TASK", command.task, kTaskHelp)->required();
+  sub.add_option("TASK", command.tasks,
+                 "name, category/name or folder of each task; torch.compile works for several "
+                 "tasks side by side before they are timed")
+      ->required();
   sub.add_option("--device", command.options.device, one_device());
   sub.add_option("--store", command.store, kStoreToAddHelp);
   add_isolation_option(sub, command.options.require_isolation);

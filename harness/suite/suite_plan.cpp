@@ -131,20 +131,16 @@ void store_alternatives(const std::vector<tasks::SuiteTask>& suite, const RunCon
   options.evaluation = config.evaluation;
   options.python = evaluators::find_python(evaluators::default_python());
   store::RunStore store(config.store, store::RunStore::Mode::ReadWrite);
+  std::vector<tasks::Task> with_python;
   for (const tasks::SuiteTask& one : suite) {
-    if (one.task.reference_python.empty()) {
-      continue;
-    }
-    std::cerr << one.task.name << ": the alternatives of PyTorch are timed\n";
-    try {
-      const TorchBaseline baseline = measure_torch(one.task, options);
-      store.add_baseline_timings(store.add_task(one.task), baseline.timings);
-    } catch (const DeviceUnavailable&) {
-      throw;
-    } catch (const Error& error) {
-      std::cerr << one.task.name << ": they have no times: " << error.what() << '\n';
+    if (!one.task.reference_python.empty()) {
+      with_python.push_back(one.task);
     }
   }
+  for_each_torch_baseline(with_python, options,
+                          [&](const tasks::Task& task, const TorchBaseline& baseline) {
+                            store.add_baseline_timings(store.add_task(task), baseline.timings);
+                          });
 }
 
 } // namespace winnow::harness

@@ -267,6 +267,27 @@ TEST_F(BaselineTest, AnExpertPyThatFailsIsARowOfItsOwn) {
   EXPECT_THAT(stored(), testing::Contains("torch eager|search/0|2000.0|1|-"));
 }
 
+// The stand-in leaves a file where torch.compile has its cache, and answers "compile" only there.
+constexpr const char* kCompilesOnce = R"(case "$line" in
+*'"mode":"compile once"'*) if [ ! -f ../made ]; then touch ../made
+  echo '{"error":"this takes long"}'; continue; fi;;
+*'"mode":"alternatives"'*) echo '{"error":null,"names":["compile once"],"none":""}'; continue;;
+*'"modes":'*) [ -f ../made ] || exit 7
+  echo '{"error":null,"times_ns":[[9],[5]],"errors":[null,null]}'; continue;; esac
+cp in_0.raw out_0.raw
+)";
+
+TEST_F(BaselineTest, SeveralTasksAreCompiledFirstAndOneThatFailsCostsNoOtherItsTimes) {
+  put(task_folder / "expert.py", "def alternatives(model, x): return {}\n");
+  const fs::path bad = directory.path() / "failing";
+  fs::copy(task_folder, bad);
+  put(bad / "reference.cu", "no kernel file");
+  const ProgramResult several = run(stand_in(kCompilesOnce), {bad.string()});
+  EXPECT_EQ(several.exit_code, 1) << several.out << several.err;
+  EXPECT_THAT(several.err, HasSubstr("failing: they have no times"));
+  EXPECT_THAT(stored(), testing::Contains("compile once|search/0|5.0|1|-"));
+}
+
 TEST_F(BaselineTest, AWrongAnswerIsStoredAsOneThatDiffers) {
   const ProgramResult result = run(stand_in(kZeroes));
   EXPECT_EQ(result.exit_code, 10) << result.out << result.err;
