@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <future>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,8 @@ namespace {
 using nlohmann::json;
 
 constexpr std::int64_t kPageOfResults = 256;
+constexpr std::size_t kLargeBody = std::size_t{256} << 10U; // is parsed in some 5 ms
+constexpr std::chrono::milliseconds kParsedWithin{2};       // then others have their turns
 constexpr const char* kUnknownPage = "there is no such page";
 constexpr const char* kAllPages = "docs/serve.md lists all";
 
@@ -124,17 +127,34 @@ struct JudgeRoutes::Intake {
   std::shared_ptr<Exchange> exchange;
   Target target;
   Client client;
-  std::string metadata;
-  std::chrono::seconds wait;
-  std::shared_ptr<JudgeService::Acceptance> acceptance;
+  std::future<JudgeRequest> parsed = {};
+  std::string metadata = {};
+  std::chrono::seconds wait{0};
+  std::shared_ptr<JudgeService::Acceptance> acceptance = nullptr;
 };
 
 void JudgeRoutes::judge(const Call& call) {
   call.target.allow_only({"stream"});
-  JudgeRequest request = parse_judge_request(call.exchange->take_body());
-  const auto intake = std::make_shared<Intake>(
-      Intake{call.exchange, call.target, call.client, request.metadata, request.wait, nullptr});
-  intake->acceptance = service_.begin(call.owner, std::move(request), call.client.reads_all);
+  const auto intake = std::make_shared<Intake>(Intake{call.exchange, call.target, call.client});
+  std::string body = call.exchange->take_body();
+  const bool is_large = body.size() > kLargeBody;
+  intake->parsed = std::async(is_large ? std::launch::async : std::launch::deferred,
+                              [body = std::move(body)] { return parse_judge_request(body); });
+  parse(intake);
+}
+
+/// A turn of waiting for the thread that parses a large body.
+void JudgeRoutes::parse(const std::shared_ptr<Intake>& intake) {
+  if (intake->parsed.wait_for(kParsedWithin) == std::future_status::timeout) {
+    const auto next = [this, intake] { answering(*intake->exchange, [&] { parse(intake); }); };
+    setup_.in_turn(intake->client.owner, next, Turn::Next);
+    return;
+  }
+  JudgeRequest request = intake->parsed.get();
+  intake->metadata = request.metadata;
+  intake->wait = request.wait;
+  intake->acceptance =
+      service_.begin(intake->client.owner, std::move(request), intake->client.reads_all);
   take_in(intake);
 }
 

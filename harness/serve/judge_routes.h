@@ -69,6 +69,7 @@ private:
 
   void get(const Call& call);
   void judge(const Call& call);
+  void parse(const std::shared_ptr<Intake>& intake);
   void take_in(const std::shared_ptr<Intake>& intake);
   void answer_accepted(const Intake& intake, const AcceptedBatch& batch);
   void wait_for_all(const Intake& intake, const std::string& batch, std::string jobs);

@@ -327,6 +327,25 @@ TEST_F(JudgeRoutesTest, AnswersWhatWaitsWhenTheServerStops) {
   EXPECT_EQ(status_of(held), 202);
 }
 
+TEST_F(JudgeRoutesTest, ALargeBodyIsParsedBesideTheTurnsOfOthers) {
+  take_turns_later();
+  const std::string spaces(std::size_t{100} << 10U, ' ');
+  json items;
+  for (int i = 0; i < 8; ++i) {
+    items.push_back(item(std::to_string(i), kernel_saying("correct", i) + spaces));
+  }
+  const auto accepted = send("POST", "/v1/judge", {{"items", items}});
+  const auto refused = send("POST", "/v1/judge", {{"items", items}, {"unknown", 1}}, "bob");
+  EXPECT_EQ(status_of(accepted), 0);
+  EXPECT_EQ(turns.size(), 2U) << "one of each owner, before anything is parsed";
+  while (!turns.empty()) {
+    take_turn();
+  }
+  EXPECT_EQ(status_of(accepted), 202);
+  EXPECT_EQ(body_of(accepted).at("jobs").size(), 8U);
+  EXPECT_EQ(status_of(refused), 422);
+}
+
 TEST_F(JudgeRoutesTest, TheReadersOfAnAnswerGetItInTurns) {
   take_turns_later();
   const auto accepted =
