@@ -6,7 +6,7 @@ of `winnow baseline torch`.
 DIRECTORY holds reference.py (KernelBench's form), perhaps expert.py (alternatives, in the form of
 docs/baselines.md), the inputs in_0.raw, in_1.raw, ... and perhaps other values of them,
 other_0.raw, ..., and takes the outputs out_0.raw, ...: row-major elements, little-endian. DEVICE is
-torch's: cpu, cuda:0. evaluators/torch/tensors.py and timing.py lie beside this file.
+torch's: cpu, cuda:0. alternatives.py, tensors.py and timing.py of evaluators/torch lie beside this file.
 
 It says what it is on a first line of stdout: {"torch": version, "device": name}, or why it cannot
 work: {"missing": why}. The line has "no_compile", too, where this torch has no torch.compile: why.
@@ -17,8 +17,8 @@ Then each line of stdin is a request for one shape and gets one line. All reques
   "eager" runs then. An integer of the module that has the name of an axis gets the size of the axis.
 All answers have "error": null or a text. The requests differ in these fields:
   "mode": "alternatives"   answers {"names": [of expert.py], "none": why there is none}.
-  "mode": a name, "sampling": null   runs it once and writes its outputs. The names are "eager",
-     "compile", "compile max-autotune", and those of expert.py.
+  "mode": a name, "sampling": null   runs it once and writes its outputs. The names are those of
+     alternatives.py ("eager", "compile", ...) and those of expert.py.
   "modes": [names], "sampling": {"warmup", "min_samples", "max_samples", "budget_ns"}   answers
      {"times_ns": [[numbers] of each name], "errors": [null or a text of each name]}. They take turns.
      Each launch has other values than the one before, where other_*.raw are there.
@@ -33,8 +33,7 @@ import os
 import sys
 
 MAX_ERROR_CHARACTERS = 2000
-EAGER, COMPILED, TUNED = "eager", "compile", "compile max-autotune"
-TUNED_MODE = "max-autotune-no-cudagraphs"
+EAGER = "eager"
 
 
 def load_file(directory, name):
@@ -84,10 +83,8 @@ class Shape:
         self.originals = [{i: s[i].clone() for i in request["inouts"]} for s in self.sets]
         self.turn = 0
         self.model = runner.model(request)
-        self.functions = {EAGER: self.model}
-        if runner.no_compile is None and not self.float64:
-            self.functions[COMPILED] = self.torch.compile(self.model)
-            self.functions[TUNED] = self.torch.compile(self.model, mode=TUNED_MODE)
+        self.ways = runner.alternatives.Alternatives(self.model, runner.device)
+        self.own = {}  # of expert.py
 
     def load(self, prefix):
         """The inputs from files PREFIX_0.raw, ...; None where these files are not there."""
@@ -107,10 +104,15 @@ class Shape:
         with self.torch.no_grad():
             found = expert.alternatives(self.model, *self.sets[0])
         for name, function in found.items():
-            if not isinstance(name, str) or name in (EAGER, COMPILED, TUNED) or not callable(function):
+            if not isinstance(name, str) or name in self.ways.names() or not callable(function):
                 raise ValueError(f"alternatives() of expert.py: {name!r} is no new name of a function")
-        self.functions.update(found)
+        self.own.update(found)
         return {"names": list(found), "none": ""}
+
+    def function(self, name):
+        if self.float64 and name != EAGER:
+            raise ValueError(f"{name!r} does not run in float64")
+        return self.own[name] if name in self.own else self.ways.function(name)
 
     def restore(self):
         """The inputs of the next launch, as they were."""
@@ -121,11 +123,10 @@ class Shape:
     def run(self, name):
         self.turn = len(self.sets) - 1
         self.restore()  # the first set, which the reference gets
-        if name not in self.functions:
-            raise ValueError(f"there is no {name!r}")
+        function = self.function(name)
         products = PlainProducts(self.torch) if self.float64 else contextlib.nullcontext()
         with products, self.torch.no_grad():
-            results = self.functions[name](*self.sets[self.turn])
+            results = function(*self.sets[self.turn])
         results = self.runner.tensors.as_list(results)
         outputs = self.request["outputs"]
         if len(results) != len(outputs):
@@ -147,7 +148,7 @@ class Shape:
         timing, device = self.runner.timing, self.runner.device
         takes = []
         for name in names:
-            run = lambda function=self.functions[name]: function(*self.sets[self.turn])
+            run = lambda function=self.function(name): function(*self.sets[self.turn])
             takes.append(timing.sampler(run, self.restore, device))
         with self.torch.no_grad():
             times, errors = timing.turns(takes, sampling)
@@ -161,7 +162,8 @@ def shown(error):
 class Runner:
     def __init__(self, torch, directory, device):
         self.torch = torch
-        self.tensors = importlib.import_module("tensors")  # both import torch
+        self.alternatives = importlib.import_module("alternatives")  # all three import torch
+        self.tensors = importlib.import_module("tensors")
         self.timing = importlib.import_module("timing")
         self.directory = directory
         self.device = torch.device(device)
@@ -192,8 +194,7 @@ class Runner:
             return self.shape
         self.shape, self.key = None, None  # its tensors go before others come
         torch = self.torch
-        if self.no_compile is None:
-            importlib.import_module("torch._dynamo").reset()  # compile each shape separately
+        self.alternatives.reset_compiler()  # each shape is compiled for itself
         torch.set_float32_matmul_precision("high" if request["tf32"] else "highest")
         torch.backends.cudnn.allow_tf32 = request["tf32"]
         self.shape, self.key = Shape(self, request), key
