@@ -164,7 +164,9 @@ private:
                                        [](const Token& word) { return word.text == "__asm"; });
     if (names_asm || kReserved.count(defined) != 0 || defined.rfind("winnow", 0) == 0 ||
         defined.rfind("WINNOW", 0) == 0) {
-      mistake(directive, "#" + name + " " + std::string(defined) + " touches a reserved name");
+      mistake(directive, "#" + name + " " + std::string(defined) +
+                             " touches a reserved name: choose one that is not asm and does not "
+                             "begin with winnow");
     } else if (parameters_.count(defined) != 0 && guarded_ != defined && !conditional) {
       mistake(directive, "#" + name + " " + std::string(defined) +
                              " hides the plan's parameter of that name: remove the line, the "
