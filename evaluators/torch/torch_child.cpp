@@ -39,7 +39,7 @@ constexpr unsigned kProcessesOfACore = 64;
 constexpr std::chrono::minutes kStartWithin{5};
 constexpr std::chrono::milliseconds kCancelPoll{100};
 constexpr std::size_t kFolderDigits = 16;
-constexpr std::size_t kCompiledFolders = 256; // some 20 MB each
+constexpr std::size_t kCompiledFolders = 64; // some 120 MB each
 
 // The Python files in a folder that is named after their contents.
 fs::path write_scripts(const fs::path& cache) {

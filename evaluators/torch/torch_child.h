@@ -82,7 +82,7 @@ process::Command torch_command(const process::Sandbox& sandbox, const TorchScrip
 
 /// The folder in `cache` in which what torch.compile made for a task stays. Only children that run
 /// no other task's code may write to it, because torch runs what it finds there. Makes it, and
-/// removes those of other tasks that were not used for the longest time, so that 256 stay.
+/// removes those of other tasks that were not used for the longest time, so that 64 stay.
 std::filesystem::path compiled_folder(const std::filesystem::path& cache,
                                       const std::string& task_digest);
 

@@ -25,8 +25,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMaxTensorBytes = std::uint64_t{8} << 30U;
-constexpr unsigned kCoresOfACompiler = 2; // torch.compile has processes of its own
-constexpr unsigned kMostCompilers = 8;    // their inputs share the GPU's memory
+constexpr unsigned kCoresOfACompiler = 2;   // torch.compile has processes of its own
+constexpr unsigned kMostCompilers = 8;      // their inputs share the GPU's memory
+constexpr std::size_t kCompiledAtOnce = 16; // then these are timed
 constexpr const char* kLeftOut = "left out by --eager";
 
 store::BaselineTiming timing_at(const tasks::Task& task, const evaluators::DeviceReport& device,
@@ -258,7 +259,7 @@ void compile(const tasks::Task& task, const TorchBaselineOptions& options,
 }
 
 /// An Error of one task is left to measure_torch().
-void compile_all(const std::vector<tasks::Task>& tasks, const TorchBaselineOptions& options) {
+void compile_all(std::span<const tasks::Task> tasks, const TorchBaselineOptions& options) {
   const auto open = evaluators::open_device(evaluators::select_device(options.evaluation.device),
                                             options.evaluation, options.timeout);
   std::atomic<std::size_t> next = 0;
@@ -292,12 +293,14 @@ bool for_each_torch_baseline(
     done(tasks.front(), measure_torch(tasks.front(), options));
     return true;
   }
-  if (options.compile) {
-    std::cerr << "torch.compile works for " << tasks.size() << " tasks\n";
-    compile_all(tasks, options);
-  }
   bool all_are_done = true;
-  for (const tasks::Task& task : tasks) {
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    if (options.compile && i % kCompiledAtOnce == 0) {
+      const std::size_t count = std::min(kCompiledAtOnce, tasks.size() - i);
+      std::cerr << "torch.compile works for " << count << " tasks\n";
+      compile_all(std::span(tasks).subspan(i, count), options);
+    }
+    const tasks::Task& task = tasks[i];
     try {
       std::cerr << task.name << ": the alternatives of PyTorch are timed\n";
       done(task, measure_torch(task, options));

@@ -40,8 +40,8 @@ struct TorchBaseline {
 TorchBaseline measure_torch(const tasks::Task& task, const TorchBaselineOptions& options);
 
 /// measure_torch() of one task after the other; `done` gets each result. Before, torch.compile does
-/// its work for all of them side by side, and what it makes stays in the cache. The log names a
-/// task that throws Error, and the next one follows; false: there was one. Throws as
+/// its work for the next 16 of them side by side, and what it makes stays in the cache. The log
+/// names a task that throws Error, and the next one follows; false: there was one. Throws as
 /// measure_torch() if there is one task only, and DeviceUnavailable.
 bool for_each_torch_baseline(
     const std::vector<tasks::Task>& tasks, const TorchBaselineOptions& options,
