@@ -85,6 +85,7 @@ private:
   void add_shared() {
     add("repair", [](Policy& p) { p.repair = false; });
     add("tuning", [](Policy& p) { p.tuning = false; });
+    add("missions", [](Policy& p) { p.missions = false; });
   }
 
   const Policy& policy_;

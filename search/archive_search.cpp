@@ -23,7 +23,7 @@ std::map<std::string, double> weights_of(const ArchivePolicy& policy) {
 ArchiveSearch::ArchiveSearch(Settings settings, Policy policy)
     : Population(std::move(settings), std::move(policy)), arms_(weights_of(rules())), models_({}) {}
 
-std::optional<Action> ArchiveSearch::decide(const Capacity& capacity) const {
+std::optional<Action> ArchiveSearch::next(const Capacity& capacity) const {
   if (const auto evaluate = next_evaluation()) {
     return *evaluate;
   }

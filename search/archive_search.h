@@ -32,7 +32,6 @@ class ArchiveSearch : public Population {
 public:
   explicit ArchiveSearch(Settings settings, Policy policy = preset("archive").policy);
 
-  std::optional<Action> decide(const Capacity& capacity) const override;
   bool promotes(CandidateId candidate, const Outcome& outcome) const override;
   std::optional<CandidateId> rival_of(CandidateId candidate) const override;
   std::string why_done() const override;
@@ -41,6 +40,7 @@ public:
   const std::map<std::string, CandidateId>& cells() const { return cells_; }
 
 protected:
+  std::optional<Action> next(const Capacity& capacity) const override;
   void on_asked(const Ask& ask) override;
   void on_added(Individual& added) override;
   void on_settled(Individual& judged, double gain) override;

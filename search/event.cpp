@@ -47,6 +47,7 @@ template <typename Io, IsOf<Ask> Value> void list_fields(Io& io, Value& ask) {
   io.optional("waiting_key", ask.waiting_key);
   io.optional("waiting_operator", ask.waiting_op);
   io.optional("waiting_model", ask.waiting_model);
+  io.optional("mission", ask.mission);
   io.optional("memory", ask.memory);
   io.optional("exemplar", ask.exemplar);
 }

@@ -43,6 +43,8 @@ struct Ask {
   std::string advice = {};
   /// The key of the meta-prompter's call whose words the prompt uses; empty: the built-in words.
   std::string variant = {};
+  /// One of Settings::missions; empty: the call has none.
+  std::string mission = {};
   bool memory = false;   ///< the prompt shows lessons of other tasks
   bool exemplar = false; ///< the prompt shows a kernel of another task of the category
   /// Of the judge's call: key, operator and model of the call that waits for the advice. All fields

@@ -29,7 +29,7 @@ LineageSearch::LineageSearch(Settings settings, Policy policy)
     : Population(std::move(settings), std::move(policy)),
       lineages_(rules().for_each_call ? this->settings().proposals : this->settings().lineages) {}
 
-std::optional<Action> LineageSearch::decide(const Capacity& capacity) const {
+std::optional<Action> LineageSearch::next(const Capacity& capacity) const {
   if (const auto evaluate = next_evaluation()) {
     return *evaluate;
   }

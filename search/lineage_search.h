@@ -22,11 +22,11 @@ class LineageSearch : public Population {
 public:
   LineageSearch(Settings settings, Policy policy);
 
-  std::optional<Action> decide(const Capacity& capacity) const override;
   std::optional<CandidateId> rival_of(CandidateId candidate) const override;
   bool promotes(CandidateId candidate, const Outcome& outcome) const override;
 
 protected:
+  std::optional<Action> next(const Capacity& capacity) const override;
   void on_asked(const Ask& ask) override;
   void on_added(Individual& added) override;
   void on_settled(Individual& judged, double gain) override;

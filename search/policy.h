@@ -80,6 +80,8 @@ struct Policy {
   bool repair = true;       ///< a call mends a failure that is worth it
   bool tuning = true;       ///< the parameters of a family of kernels are tuned
   std::size_t history = 20; ///< so many earlier attempts are told in a line each
+  /// Calls that build on the same kernels at the same time get different missions.
+  bool missions = false;
   std::variant<LineagePolicy, ArchivePolicy> population = {};
 
   bool is_archive() const { return std::holds_alternative<ArchivePolicy>(population); }

@@ -61,15 +61,15 @@ TEST(Presets, AnUnknownNameIsAnErrorWithTheNearestOne) {
 
 TEST(Ablations, OfTheArchiveAreItsMechanisms) {
   EXPECT_THAT(names_of(ablations(preset("archive").policy)),
-              ElementsAre("repair", "tuning", "cells", "PUCT", "lineage blocking",
+              ElementsAre("repair", "tuning", "missions", "cells", "PUCT", "lineage blocking",
                           "refusal of regressed parents", "seeds", "bandit", "diff", "rewrite",
                           "crossover", "contrast", "failures", "history"));
 }
 
 TEST(Ablations, OfALineage) {
   EXPECT_THAT(names_of(ablations(preset("one-plus-one").policy)),
-              ElementsAre("repair", "tuning", "hiding of regressions", "the fastest as parent",
-                          "the best kernel", "history"));
+              ElementsAre("repair", "tuning", "missions", "hiding of regressions",
+                          "the fastest as parent", "the best kernel", "history"));
   EXPECT_THAT(names_of(ablations(preset("best-of-n").policy)), ElementsAre("tuning"));
 }
 

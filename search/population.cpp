@@ -39,6 +39,49 @@ void Population::apply(const Event& event) {
   }
 }
 
+std::optional<Action> Population::decide(const Capacity& capacity) const {
+  std::optional<Action> action = next(capacity);
+  if (Ask* ask = action ? std::get_if<Ask>(&*action) : nullptr) {
+    ask->mission = mission_of(*ask);
+  }
+  return action;
+}
+
+/// If other calls build on the same kernels now, their words would be the same. So this one gets a
+/// mission that none of them has: one that fits the limiter of the kernel, as far as there are
+/// some, and of these one that has gained much. Empty: there is no such call, or no mission left.
+std::string Population::mission_of(const Ask& ask) const {
+  std::set<std::string> taken;
+  bool is_alone = true;
+  for (const auto& [key, other] : asked_) {
+    if (other.parents == ask.parents && (other.op == "seed") == (ask.op == "seed")) {
+      is_alone = false;
+      taken.insert(other.mission);
+    }
+  }
+  if (!policy_.missions || is_alone || ask.op == "repair") {
+    return "";
+  }
+  const std::string cell = ask.parents.empty() ? "" : outcome_of(*find(ask.parents.front())).cell;
+  std::vector<std::string> fitting, others;
+  for (const Mission& mission : settings_.missions) {
+    if (mission.for_seeds == (ask.op == "seed") && !taken.contains(mission.name)) {
+      const bool fits = !mission.limiter.empty() && cell.find(mission.limiter) != std::string::npos;
+      (fits ? fitting : others).push_back(mission.name);
+    }
+  }
+  const std::vector<std::string>& best = fitting.empty() ? others : fitting;
+  return best.empty() ? "" : missions_.choose(best);
+}
+
+/// A kernel that is a copy of another gains nothing, so it costs the mission.
+void Population::end_mission(const Individual& judged, double gain) {
+  if (judged.ask && !judged.ask->mission.empty() && judged.withdrawals == 0) {
+    missions_.end(judged.ask->mission, gain, judged.dollars + judged.role_dollars,
+                  judged.outcome->device_seconds);
+  }
+}
+
 void Population::on(const Decided& event) {
   if (const auto* evaluate = std::get_if<Evaluate>(&event.action)) {
     if (evaluate->is_heat()) {
@@ -53,6 +96,9 @@ void Population::on(const Decided& event) {
   asked_[ask.key] = ask;
   ++asks_;
   ++earned_by(ask).calls;
+  if (!ask.mission.empty()) {
+    missions_.begin(ask.mission);
+  }
 }
 
 void Population::on(const Added& event) {
@@ -152,6 +198,7 @@ void Population::settle(Individual& judged, Outcome outcome) {
     earned.device_seconds += judged.outcome->device_seconds;
     earned.log_gain += gain;
   }
+  end_mission(judged, gain);
   on_settled(judged, gain);
 }
 

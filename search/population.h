@@ -1,5 +1,6 @@
 #pragma once
 
+#include "search/arms.h"
 #include "search/policy.h"
 #include "search/tuning.h"
 
@@ -21,12 +22,15 @@ public:
   Population(const Population&) = delete; // strategies point to individuals
   Population& operator=(const Population&) = delete;
 
+  std::optional<Action> decide(const Capacity& capacity) const final;
   void apply(const Event& event) final;
   const Individual* find(CandidateId candidate) const final;
   std::size_t asks() const final { return asks_; }
   std::vector<Earnings> earnings() const final;
 
 protected:
+  /// decide(), without the mission of a call.
+  virtual std::optional<Action> next(const Capacity& capacity) const = 0;
   virtual void on_asked(const Ask& /*ask*/) {}
   virtual void on_added(Individual& /*added*/) {}
   /// It has an outcome now, and is tuned. `gain`: what its call has gained over the leader before.
@@ -67,6 +71,9 @@ protected:
   }
 
 private:
+  std::string mission_of(const Ask& ask) const;
+  void end_mission(const Individual& judged, double gain);
+
   void on(const Decided& event);
   void on(const Added& event);
   void begin_with(CandidateId candidate);
@@ -103,6 +110,7 @@ private:
   std::map<CandidateId, tasks::ParameterChoice> again_;
   std::vector<CandidateId> settled_;
   std::size_t asks_ = 0;
+  Arms missions_{{}};                                                ///< by what their calls gain
   std::map<std::pair<std::string, std::string>, Earnings> earnings_; ///< by operator and model
 };
 

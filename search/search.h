@@ -89,6 +89,13 @@ public:
   virtual std::vector<RoleStanding> roles() const { return {}; }
 };
 
+/// A direction that a call can be told to take (Policy::missions).
+struct Mission {
+  std::string name;      ///< as agents::missions() has it
+  std::string limiter;   ///< it fits best where Outcome::cell names this one; empty: none
+  bool for_seeds = true; ///< of a call with the operator "seed"; else of the other ones
+};
+
 struct Settings {
   std::string task;          ///< its name, for keys of calls
   std::size_t proposals = 6; ///< calls
@@ -97,6 +104,7 @@ struct Settings {
   /// The task has a kernel to beat, which is judged before any call. Without one the calls begin at
   /// once, and speedups are against PyTorch eager.
   bool has_baseline = true;
+  std::vector<Mission> missions = {};
   /// The names of the models that calls may ask. Empty or one: there is no choice.
   std::vector<std::string> models = {};
   // For strategies that keep an archive:

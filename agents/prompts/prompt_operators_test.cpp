@@ -1,5 +1,6 @@
 // What each operator asks, on each kind of device: the sections, their budgets, and the texts
 // themselves beside golden files. Run with WINNOW_REWRITE_GOLDEN=1 to write the golden files anew.
+#include "agents/prompts/missions.h"
 #include "agents/prompts/prompt_recipe.h"
 #include "agents/reply/reply.h"
 #include "base/error.h"
@@ -13,6 +14,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -381,6 +383,21 @@ TEST(PromptTask, TellsClassesOfSizesAndTheToleranceInWords) {
   EXPECT_THAT(axpy, HasSubstr("a varying order are `unstable`"));
   EXPECT_THAT(prompt_of(full_context(catalogue_task("gemm_i8"), "cuda")),
               HasSubstr("none: integers are exact"));
+}
+
+TEST(PromptMission, IsADirectionAmongOthers) {
+  const tasks::Task task = catalogue_task("row_softmax");
+  std::set<std::string_view> names;
+  for (const Mission& mission : missions()) {
+    EXPECT_TRUE(names.insert(mission.name).second) << mission.name;
+    ProposalContext context = full_context(task, "cuda");
+    context.op = mission.for_seeds ? "seed" : "rewrite";
+    context.mission = mission_words(mission.name);
+    EXPECT_THAT(prompt_of(context), HasSubstr("another way. Yours: " + context.mission));
+    context.op = "repair";
+    EXPECT_THAT(prompt_of(context), Not(HasSubstr(context.mission))) << "it must work first";
+  }
+  EXPECT_THROW(mission_words("no such mission"), Error);
 }
 
 } // namespace

@@ -102,6 +102,7 @@ std::vector<Section> make_recipe() {
       {"question", "question_verify", {}, always, kUser, Volatile, 2 * kKiB, kVerify},
       {"question", "question_forecast", {"bins"}, [](const C& c) { return list_value("bins", c.bins); }, kUser, Volatile, 2 * kKiB, kForecast},
       {"question", "question_meta", {}, always, kUser, Volatile, 2 * kKiB, kMeta},
+      {"mission", "mission", {"words"}, [](const C& c) { return text_value("words", c.mission); }, kUser, Volatile, 1 * kKiB, kAll & ~kRepair},
       {"reply", "reply_diff", {}, always, kUser, Volatile, 2 * kKiB, kDiff},
       {"reply", "reply_file", {}, [](const C& c) { return shown_if(!c.structured); }, kUser, Volatile, 1 * kKiB, kAll & ~kDiff},
       {"reply", "reply_json", {"content"}, render_reply_json, kUser, Volatile, 1 * kKiB, kAll},

@@ -70,6 +70,7 @@ struct ProposalContext {
   std::vector<std::string> do_not; ///< a line for each idea that failed, with the evidence
   /// How the parent's speed depends on its tunable parameters, in words.
   std::string surface;
+  std::string mission;     ///< the words of a direction (missions.h); empty: the call has none
   bool structured = false; ///< the reply must be JSON that follows kernel_reply_schema()
   // Of prompts in runs with roles (docs/roles.md):
   std::string advice;               ///< the judge's advice about the parent, in words; empty: none

@@ -1,5 +1,6 @@
 #include "harness/run/prompts/prompt_writer.h"
 
+#include "agents/prompts/missions.h"
 #include "agents/reply/reply.h"
 #include "agents/roles/role_reply.h"
 #include "base/text/number_text.h"
@@ -59,6 +60,7 @@ agents::ProposalContext PromptWriter::context_for(const TaskState& state, const 
   }
   add_prompt_facts(context);
   context.op = ask.op;
+  context.mission = ask.mission.empty() ? "" : agents::mission_words(ask.mission);
   if (ask.op != "improve" && ask.op != "seed" && ask.op != "meta") {
     const store::RowId parent = ask.parents.front();
     context.parent = attempt({parent, state.search->find(parent)->number}, true);

@@ -1,5 +1,6 @@
 #include "harness/run/state/task_state.h"
 
+#include "agents/prompts/missions.h"
 #include "evaluators/evaluation/blank_evaluation.h"
 #include "harness/config/model_arms.h"
 
@@ -21,6 +22,10 @@ search::Settings search_settings(const RunConfig& config, const tasks::Task& tas
   settings.proposals = static_cast<std::size_t>(config.proposals);
   settings.lineages = static_cast<std::size_t>(config.chains);
   settings.evaluator_version = evaluators::kEvaluatorVersion;
+  for (const agents::Mission& mission : agents::missions()) {
+    settings.missions.push_back(
+        {std::string(mission.name), std::string(mission.limiter), mission.for_seeds});
+  }
   for (const ModelArm& model : config.models) {
     if (!is_model_of_a_role(config, model.name)) {
       settings.models.push_back(model.name);
