@@ -48,8 +48,9 @@ std::optional<Action> Population::decide(const Capacity& capacity) const {
 }
 
 /// If other calls build on the same kernels now, their words would be the same. So this one gets a
-/// mission that none of them has: one that fits the limiter of the kernel, as far as there are
-/// some, and of these one that has gained much. Empty: there is no such call, or no mission left.
+/// mission that none of them has: one against the limiter of the kernel, then one that fits all
+/// kernels, and of these one that has gained much. Empty: there is no such call, or no mission
+/// left.
 std::string Population::mission_of(const Ask& ask) const {
   std::set<std::string> taken;
   bool is_alone = true;
@@ -63,15 +64,19 @@ std::string Population::mission_of(const Ask& ask) const {
     return "";
   }
   const std::string cell = ask.parents.empty() ? "" : outcome_of(*find(ask.parents.front())).cell;
-  std::vector<std::string> fitting, others;
+  std::vector<std::string> fitting, general, others;
   for (const Mission& mission : settings_.missions) {
     if (mission.for_seeds == (ask.op == "seed") && !taken.contains(mission.name)) {
-      const bool fits = !mission.limiter.empty() && cell.find(mission.limiter) != std::string::npos;
-      (fits ? fitting : others).push_back(mission.name);
+      const bool fits = cell.find(mission.limiter) != std::string::npos;
+      (mission.limiter.empty() ? general : fits ? fitting : others).push_back(mission.name);
     }
   }
-  const std::vector<std::string>& best = fitting.empty() ? others : fitting;
-  return best.empty() ? "" : missions_.choose(best);
+  for (const std::vector<std::string>& best : {fitting, general, others}) {
+    if (!best.empty()) {
+      return missions_.choose(best);
+    }
+  }
+  return "";
 }
 
 /// A kernel that is a copy of another gains nothing, so it costs the mission.

@@ -111,7 +111,7 @@ void ModuleAlternatives::compile(const tasks::Shape& shape, std::uint64_t seed) 
   with_names(shape, seed, [&](const std::vector<std::string>& names) {
     for (const std::string& name : names) {
       if (is_compiled(name)) {
-        answer(shape, name);
+        ask(torch_alternative(task_, shape, name, host_->exchange.size_bytes()));
       }
     }
   });
@@ -126,15 +126,23 @@ void ModuleAlternatives::with_names(const tasks::Shape& shape, std::uint64_t see
   });
 }
 
+/// Why there is no answer; empty: there is one.
+std::string ModuleAlternatives::ask(const TorchQuestion& question) {
+  try {
+    host_->torch.ask(question.line, timeout_);
+    return "";
+  } catch (const Error& error) { // torch.compile may fail where eager runs
+    return error.what();
+  }
+}
+
 ModuleAlternatives::Answer ModuleAlternatives::answer(const tasks::Shape& shape,
                                                       const std::string& name) {
   Answer answer{{name, "", {}, std::nullopt}, {}};
   const TorchQuestion question =
       torch_alternative(task_, shape, name, host_->exchange.size_bytes());
-  try {
-    host_->torch.ask(question.line, timeout_);
-  } catch (const Error& error) { // torch.compile may fail where eager runs
-    answer.alternative.error = error.what();
+  answer.alternative.error = ask(question);
+  if (!answer.alternative.error.empty()) {
     return answer;
   }
   const ArenaView exchange(host_->exchange.fd());

@@ -57,6 +57,7 @@ private:
   /// Calls `run` while PyTorch has inputs of the shape.
   void with_names(const tasks::Shape& shape, std::uint64_t seed, const WithNames& run);
   std::vector<Answer> answers(const tasks::Shape& shape, std::uint64_t seed, bool with_compiled);
+  std::string ask(const TorchQuestion& question);
   Answer answer(const tasks::Shape& shape, const std::string& name);
   void time(const tasks::Shape& shape, std::vector<Answer>& answers);
 

@@ -223,6 +223,15 @@ TEST_F(TorchReference, RunsAModuleInOtherWays) {
                       {"no compiler", "RuntimeError: there is no compiler, no time"}}));
 }
 
+TEST_F(TorchReference, CompilesAheadInAFolderThatStays) {
+  const tasks::Task task = softmax();
+  const fs::path stays = compiled_folder(directory_.path(), task.digest);
+  host_->torch.set_scratch(stays);
+  ModuleAlternatives alternatives(task, host_, options_);
+  alternatives.compile(task.shapes_of(tasks::ShapeSet::Search, "cpu").front(), 1);
+  EXPECT_EQ(read_file(stays / "ran", 1000), "compile\n") << "the others need no compiler";
+}
+
 TEST_F(TorchReference, AModuleThatFailsHasNoAlternatives) {
   const tasks::Task task = softmax("# raise");
   ModuleAlternatives alternatives(task, host_, options_);

@@ -258,7 +258,7 @@ void compile(const tasks::Task& task, const TorchBaselineOptions& options,
   }
 }
 
-/// An Error of one task is left to measure_torch().
+/// An error of one task is left to measure_torch().
 void compile_all(std::span<const tasks::Task> tasks, const TorchBaselineOptions& options) {
   const auto open = evaluators::open_device(evaluators::select_device(options.evaluation.device),
                                             options.evaluation, options.timeout);
@@ -267,7 +267,7 @@ void compile_all(std::span<const tasks::Task> tasks, const TorchBaselineOptions&
     for (std::size_t i = next++; i < tasks.size(); i = next++) {
       try {
         compile(tasks[i], options, *open);
-      } catch (const Error&) { // measure_torch() will throw it again
+      } catch (const std::exception&) { // measure_torch() will throw it again
       }
     }
   };

@@ -73,6 +73,8 @@ def answer(request):
         struct.pack_into(f"<{len(values)}f", memory, y["offset"], *[wrong * v for v in values])
         return {"error": None, "applies": wrong != 0}
     if request["do"] == "alternative":
+        with open(os.path.join(os.environ["TMPDIR"], "ran"), "a") as file:  # as a compiler's cache
+            file.write(request["name"] + "\n")
         if request["name"] == "no compiler":
             return {"error": "RuntimeError: there is no compiler"}
         coarse = 1.01 if request["name"] == "TF32" else 1
