@@ -105,6 +105,10 @@ void create_private_file(const fs::path& path) {
   }
 }
 
+bool is_full(int system_errno) {
+  return system_errno == ENOSPC || system_errno == EDQUOT || system_errno == EFBIG;
+}
+
 namespace {
 
 /// /dev/null, or a pipe: a file cannot take its place.
@@ -117,8 +121,8 @@ bool is_stream(const fs::path& path) {
 /// Why a file cannot be written. A mistake in its name can be mended by another name.
 [[noreturn]] void fail_to_write(const std::string& what, const std::error_code& code) {
   const std::string words = what + ": " + code.message();
-  if (code == std::errc::no_space_on_device || code.value() == EDQUOT) {
-    throw Error(words, "free some space and try again");
+  if (is_full(code.value())) {
+    throw Error(words, "free some space, or allow larger files (ulimit -f), and try again");
   }
   throw UsageError(words, "name a path in a folder that exists and that you may write to");
 }

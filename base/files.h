@@ -75,6 +75,10 @@ private:
   std::filesystem::path path_;
 };
 
+/// Whether an errno says that there is no room for a file: of the disk, the quota or the limit of
+/// the process.
+bool is_full(int system_errno);
+
 /// $XDG_CACHE_HOME/winnow or ~/.cache/winnow; without a home that can be written to,
 /// /tmp/winnow-cache-UID, or the same in another place as for TemporaryDirectory. Creates the
 /// directory and sets its mode to 0700.

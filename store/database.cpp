@@ -27,10 +27,6 @@ namespace {
 constexpr int kPrimaryCodeMask = 0xff;
 constexpr std::size_t kMostIdleStatements = 256; // Winnow has about 150
 
-bool is_out_of_space(int system_errno) {
-  return system_errno == ENOSPC || system_errno == EDQUOT || system_errno == EFBIG;
-}
-
 Error out_of_space(const std::string& file) {
   return Error(fmt::format("no space left to write the store {}", file),
                "free some space and try again; everything that was stored is still there");
@@ -56,7 +52,7 @@ Error explain(int code, int system_errno, const std::string& file, const std::st
   case SQLITE_FULL:
     return out_of_space(file);
   case SQLITE_IOERR:
-    if (is_out_of_space(system_errno)) {
+    if (is_full(system_errno)) {
       return out_of_space(file);
     }
     return Error(fmt::format("the store {} cannot be read or written ({})", file, message),
