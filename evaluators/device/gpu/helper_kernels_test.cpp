@@ -6,6 +6,7 @@
 #include "evaluators/device/gpu/helper_kernels.h"
 #include "tasks/inputs/input_generator.h"
 
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -64,6 +65,7 @@ protected:
     CpuCompilerOptions options;
     options.cache = cache.path();
     options.compiler = GetParam();
+    options.timeout = std::chrono::minutes(2); // g++ takes 5 s on an idle core
     CompileRequest request;
     request.file = "helpers.cu";
     request.source = gpu_helper_source();
