@@ -31,8 +31,7 @@ const std::vector<Mission>& missions() {
        "packed or fused operations, and drop conversions and work that is done twice."},
       {"feed the tensor cores", "tensor cores", false,
        "Keep the units for matrix products busy: larger instructions, operands that arrive "
-       "earlier, "
-       "an epilogue that overlaps with the next tile."},
+       "earlier, an epilogue that overlaps with the next tile."},
       {"fewer waits", "", false,
        "Let threads wait less for one another: fewer barriers, exchanges inside of a warp, sums in "
        "parts that are joined at the end."},
@@ -51,8 +50,7 @@ const std::vector<Mission>& missions() {
       // Kernels with a structure of their own.
       {"vectors of a thread", "", true,
        "The structure to try: each thread works on short vectors of elements, all in registers, "
-       "and "
-       "threads exchange as little as possible."},
+       "and threads exchange as little as possible."},
       {"a warp for each part", "", true,
        "The structure to try: a warp owns a row, a tile or another part, and its threads exchange "
        "values by shuffles. No barrier of the block."},

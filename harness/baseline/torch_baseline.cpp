@@ -289,13 +289,9 @@ TorchBaseline measure_torch(const tasks::Task& task, const TorchBaselineOptions&
 bool for_each_torch_baseline(
     const std::vector<tasks::Task>& tasks, const TorchBaselineOptions& options,
     const std::function<void(const tasks::Task&, const TorchBaseline&)>& done) {
-  if (tasks.size() == 1) {
-    done(tasks.front(), measure_torch(tasks.front(), options));
-    return true;
-  }
   bool all_are_done = true;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    if (options.compile && i % kCompiledAtOnce == 0) {
+    if (options.compile && tasks.size() > 1 && i % kCompiledAtOnce == 0) {
       const std::size_t count = std::min(kCompiledAtOnce, tasks.size() - i);
       std::cerr << "torch.compile works for " << count << " tasks\n";
       compile_all(std::span(tasks).subspan(i, count), options);

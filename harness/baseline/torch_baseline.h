@@ -41,8 +41,8 @@ TorchBaseline measure_torch(const tasks::Task& task, const TorchBaselineOptions&
 
 /// measure_torch() of one task after the other; `done` gets each result. Before, torch.compile does
 /// its work for the next 16 of them side by side, and what it makes stays in the cache. The log
-/// names a task that throws Error, and the next one follows; false: there was one. Throws as
-/// measure_torch() if there is one task only, and DeviceUnavailable.
+/// names a task that throws Error, and the next one follows; false: there was one. Throws
+/// DeviceUnavailable.
 bool for_each_torch_baseline(
     const std::vector<tasks::Task>& tasks, const TorchBaselineOptions& options,
     const std::function<void(const tasks::Task&, const TorchBaseline&)>& done);

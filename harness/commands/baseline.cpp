@@ -48,18 +48,19 @@ ExitCode torch(const BaselineCommand& command) {
   const std::string path = find_store_to_write(command.store);
   std::optional<store::RunStore> store; // without times there is no new file
   bool all_agree = true;
-  const bool all_have_times = for_each_torch_baseline(
-      chosen, options, [&](const tasks::Task& task, const TorchBaseline& one) {
-        const nlohmann::json document = torch_json(task, one);
-        std::cout << (command.json ? json_document(document) : torch_text(document)) << std::flush;
-        if (!store) {
-          store.emplace(path, store::RunStore::Mode::ReadWrite);
-        }
-        store->add_baseline_timings(store->add_task(task), one.timings);
-        std::cerr << "stored the times of " << task.name << " in " << path << '\n';
-        all_agree = all_agree && agrees(one);
-      });
-  if (!all_have_times) {
+  const auto done = [&](const tasks::Task& task, const TorchBaseline& one) {
+    const nlohmann::json document = torch_json(task, one);
+    std::cout << (command.json ? json_document(document) : torch_text(document)) << std::flush;
+    if (!store) {
+      store.emplace(path, store::RunStore::Mode::ReadWrite);
+    }
+    store->add_baseline_timings(store->add_task(task), one.timings);
+    std::cerr << "stored the times of " << task.name << " in " << path << '\n';
+    all_agree = all_agree && agrees(one);
+  };
+  if (chosen.size() == 1) { // its error is the command's, with its own remedy and exit code
+    done(chosen.front(), measure_torch(chosen.front(), options));
+  } else if (!for_each_torch_baseline(chosen, options, done)) {
     return ExitCode::Failure;
   }
   return all_agree ? ExitCode::Done : ExitCode::NotCorrect;

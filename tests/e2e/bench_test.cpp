@@ -59,6 +59,20 @@ protected:
   TemporaryDirectory folder_{"winnow-bench-test"};
 };
 
+TEST_F(Bench, GoesOnWhereTheOnlyTaskHasNoAlternatives) {
+  std::string python = read_file(project_folder() / "tests/bench/python_for_bench.py", 1U << 20U);
+  const std::string asked = "if request[\"do\"] == \"alternatives\":";
+  ASSERT_NE(python.find(asked), std::string::npos);
+  python.insert(python.find(asked), asked + "\n        return {\"error\": \"none today\"}\n    ");
+  const fs::path refuses = folder_.path() / "python3";
+  write_file_atomic(refuses, python);
+  fs::permissions(refuses, fs::perms::owner_all);
+  const ProgramResult result =
+      bench("tests/bench/suite/level1/1_ShiftedReLU", refuses, {"--json", "--alternatives"});
+  EXPECT_THAT(result.err, HasSubstr("1_ShiftedReLU: they have no times: none today"));
+  EXPECT_EQ(json_output(result).at("runs").at(0).at("problems").size(), 1U) << result.err;
+}
+
 TEST_F(Bench, ScoresARecordedModelWithoutPyTorch) {
   const ProgramResult result =
       bench("tests/bench/suite", "tests/bench/python_for_bench.py", {"--json", "--alternatives"});
