@@ -1,11 +1,15 @@
 #include "evaluators/torch/python.h"
 
+#include "base/digest.h"
 #include "base/error.h"
+#include "base/files.h"
+#include "base/newest_folder.h"
 #include "base/text.h"
 #include "process/child_process.h"
 
 #include <algorithm>
 #include <cstdlib>
+#include <span>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -17,9 +21,33 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::seconds kAnswerWithin{60};
-constexpr const char* kAsk = "import json, site, sys\n"
-                             "print(json.dumps([sys.executable, sys.prefix, sys.base_prefix, "
-                             "*sys.path, site.getusersitepackages()]))";
+// "uncompiled": what PyTorch imports, if some of its own files are not compiled. The standard
+// library is a part of it: with PYTHONPYCACHEPREFIX, Python looks there for all compiled files.
+constexpr const char* kAsk = R"(
+import importlib.util as util, json, os, site, sys
+def find(name):
+    spec = util.find_spec(name)
+    return spec.origin if spec and spec.has_location else None
+def is_compiled(torch):
+    places = (("__init__.py",), ("_dynamo", "__init__.py"), ("_inductor", "compile_fx.py"))
+    some = [os.path.join(os.path.dirname(torch), *place) for place in places]
+    return all(os.path.exists(util.cache_from_source(f)) for f in some if os.path.exists(f))
+def imported():
+    names = "torch torchgen functorch triton sympy mpmath numpy networkx jinja2".split()
+    library, others = os.path.dirname(os.__file__), ("site-packages", "dist-packages", "test")
+    return [os.path.dirname(f) for f in map(find, names) if f] + [
+        os.path.join(library, n) for n in sorted(os.listdir(library)) if n not in others]
+torch = find("torch")
+print(json.dumps({"folders": [sys.executable, sys.prefix, sys.base_prefix, *sys.path, site.getusersitepackages()],
+                  "uncompiled": imported() if torch and not is_compiled(torch) else [],
+                  "torch": [torch, os.path.getmtime(torch)] if torch else []}))
+)";
+constexpr const char* kNotCompiled =
+    "/(tests?|idlelib|lib2to3|turtledemo)/"; // nobody imports these
+constexpr std::chrono::minutes kCompileWithin{5};
+constexpr std::size_t kBytecodeFolders = 4; // some 100 MB each
+constexpr std::size_t kKeyDigits = 16;
+constexpr const char* kComplete = "complete"; // a file in a folder that needs no more work
 
 /// The files that the path leads to, one link after the other.
 std::vector<fs::path> targets_of(fs::path link) {
@@ -34,6 +62,38 @@ std::vector<fs::path> targets_of(fs::path link) {
     targets.push_back(link);
   }
   return targets;
+}
+
+/// A Command that runs `python` with the arguments, as the user would.
+process::Command unfenced(const fs::path& python, std::vector<std::string> arguments) {
+  process::Command command;
+  command.argv = {python.string()};
+  command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
+  for (const char* name : {"HOME", "PATH"}) { // HOME has the user's own packages
+    if (const char* value = std::getenv(name)) {
+      command.environment[name] = value;
+    }
+  }
+  return command;
+}
+
+/// The folder with the compiled files of the packages. Several processes may make it at once.
+fs::path compiled_packages(const fs::path& python, const std::vector<std::string>& packages,
+                           const std::string& key) {
+  const fs::path folder =
+      newest_folder(cache_directory() / "python_bytecode",
+                    sha256_hex(python.string() + key).substr(0, kKeyDigits), kBytecodeFolders);
+  if (fs::exists(folder / kComplete)) {
+    return folder;
+  }
+  std::vector<std::string> arguments{"-m", "compileall", "-qq", "-j", "0", "-x", kNotCompiled};
+  arguments.insert(arguments.end(), packages.begin(), packages.end());
+  process::Command command = unfenced(python, arguments);
+  command.environment["PYTHONPYCACHEPREFIX"] = folder.string();
+  command.limits.wall = kCompileWithin;
+  process::run_child(command, ""); // a file that does not compile is one that nobody imports
+  write_file_atomic(folder / kComplete, "");
+  return folder;
 }
 
 } // namespace
@@ -71,37 +131,36 @@ std::string default_python() {
 }
 
 Python ask_python(const fs::path& python) {
-  process::Command command;
-  command.argv = {python.string(), "-c", kAsk};
-  for (const char* name : {"HOME", "PATH"}) { // HOME has the user's own packages
-    if (const char* value = std::getenv(name)) {
-      command.environment[name] = value;
-    }
-  }
+  process::Command command = unfenced(python, {"-c", kAsk});
   command.limits.wall = kAnswerWithin;
   const process::ChildResult child = process::run_child(command, "");
   const nlohmann::json answer = nlohmann::json::parse(child.out, nullptr, false);
-  if (!answer.is_array() || answer.empty() || !answer[0].is_string()) {
+  std::vector<std::string> paths, packages;
+  try {
+    answer.at("folders").get_to(paths);
+    answer.at("uncompiled").get_to(packages);
+  } catch (const nlohmann::json::exception&) {
     throw Error(fs::path(python).string() + " does not say from where it imports: " +
                     truncate_text(to_valid_utf8(trim(child.err + child.error)), 300),
                 "name another Python in WINNOW_PYTHON");
   }
-  Python found{answer[0].get<std::string>(), {}};
+  Python found{paths.at(0), {}, {}};
   std::vector<fs::path>& folders = found.folders;
   for (const fs::path& target : targets_of(found.program)) { // of a virtual environment
     if (!target.string().starts_with("/usr/")) {
       folders.push_back(target);
     }
   }
-  for (std::size_t i = 1; i < answer.size(); ++i) {
-    const nlohmann::json& item = answer[i];
-    const fs::path folder = item.is_string() ? fs::path(item.get<std::string>()) : fs::path();
+  for (const fs::path folder : std::span(paths).subspan(1)) {
     std::error_code ignored;
     const bool is_known = folder.string().starts_with("/usr/") ||
                           std::find(folders.begin(), folders.end(), folder) != folders.end();
     if (folder.is_absolute() && !is_known && fs::exists(folder, ignored)) {
       folders.push_back(folder);
     }
+  }
+  if (!packages.empty()) {
+    found.bytecode = compiled_packages(found.program, packages, answer["torch"].dump());
   }
   return found;
 }

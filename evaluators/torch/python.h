@@ -21,8 +21,12 @@ struct Python {
   std::filesystem::path program; ///< behind scripts such as those of pyenv
   /// The folders outside of /usr that it imports from, and the programs behind `program`.
   std::vector<std::filesystem::path> folders;
+  /// Where it finds compiled files of PyTorch (PYTHONPYCACHEPREFIX); empty: beside the sources.
+  std::filesystem::path bytecode;
 };
-/// Runs the program once, without a fence. Throws Error when it does not answer.
+/// Runs the program once, without a fence. Where nobody has compiled the Python files of PyTorch,
+/// it compiles them to a folder of the cache: a fenced child may not keep what it compiles, and
+/// would compile a thousand files at each start. Throws Error when the program does not answer.
 Python ask_python(const std::filesystem::path& python);
 
 } // namespace winnow::evaluators

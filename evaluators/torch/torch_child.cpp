@@ -4,6 +4,7 @@
 #include "base/embedded_file.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/newest_folder.h"
 #include "base/text.h"
 #include "evaluators/torch/python.h"
 #include "evaluators/torch/torch_question.h"
@@ -72,6 +73,9 @@ process::Command torch_command(const process::Sandbox& sandbox, const TorchScrip
   process::SandboxPolicy policy;
   policy.readable = python.folders;
   policy.readable.push_back(python.program);
+  if (!python.bytecode.empty()) {
+    policy.readable.push_back(python.bytecode);
+  }
   policy.readable.insert(policy.readable.end(), script.readable.begin(), script.readable.end());
   policy.writable = script.scratch;
   policy.may_spawn = true; // the fence is up before Python begins
@@ -82,8 +86,8 @@ process::Command torch_command(const process::Sandbox& sandbox, const TorchScrip
   // None of memory or files: drivers of GPUs reserve more addresses than there is memory, and large
   // tensors travel in files.
   limits.processes = kProcesses + kProcessesOfACore * std::thread::hardware_concurrency();
-  std::vector<std::string> arguments{visible_device(device), python.program.string(),
-                                     script.script.string()};
+  std::vector<std::string> arguments{visible_device(device), python.bytecode.string(),
+                                     python.program.string(), script.script.string()};
   arguments.insert(arguments.end(), script.arguments.begin(), script.arguments.end());
   return sandbox.command("_torch", arguments, policy, limits, std::move(fds));
 }
@@ -181,26 +185,14 @@ std::string TorchChild::ended() {
 }
 
 fs::path compiled_folder(const fs::path& cache, const std::string& task_digest) {
-  const fs::path all = fs::absolute(cache) / "torch_compiled";
-  const fs::path mine = all / task_digest.substr(0, kFolderDigits);
-  fs::create_directories(mine);
-  std::error_code gone; // another process may remove the same folders
-  fs::last_write_time(mine, fs::file_time_type::clock::now(), gone);
-  std::vector<std::pair<fs::file_time_type, fs::path>> folders;
-  for (const fs::directory_entry& entry : fs::directory_iterator(all, gone)) {
-    folders.emplace_back(entry.last_write_time(gone), entry.path());
-  }
-  std::sort(folders.rbegin(), folders.rend());
-  for (std::size_t i = kCompiledFolders; i < folders.size(); ++i) {
-    fs::remove_all(folders[i].second, gone);
-  }
-  return mine;
+  return newest_folder(fs::absolute(cache) / "torch_compiled", task_digest.substr(0, kFolderDigits),
+                       kCompiledFolders);
 }
 
 int torch_worker_main(std::vector<std::string> arguments) {
   process::enter_sandbox(arguments);
-  if (arguments.size() < 3) {
-    throw Error("usage: _torch VISIBLE_DEVICES PYTHON SCRIPT [ARGUMENT]...");
+  if (arguments.size() < 4) {
+    throw Error("usage: _torch VISIBLE_DEVICES BYTECODE PYTHON SCRIPT [ARGUMENT]...");
   }
   setenv("PYTHONDONTWRITEBYTECODE", "1", 1);         // Python's folders cannot be written to
   if (const char* scratch = std::getenv("TMPDIR")) { // set by enter_sandbox()
@@ -210,13 +202,16 @@ int torch_worker_main(std::vector<std::string> arguments) {
   setenv("PATH", "/usr/bin:/bin", 1); // torch.compile starts gcc, which finds its own parts by PATH
   setenv("LOGNAME", "winnow", 1);     // PyTorch 2 asks for a name, and the fence hides /etc/passwd
   setenv("CUDA_VISIBLE_DEVICES", arguments[0].c_str(), 1);
+  if (!arguments[1].empty()) {
+    setenv("PYTHONPYCACHEPREFIX", arguments[1].c_str(), 1);
+  }
   std::vector<char*> command;
-  for (std::size_t i = 1; i < arguments.size(); ++i) {
+  for (std::size_t i = 2; i < arguments.size(); ++i) {
     command.push_back(arguments[i].data());
   }
   command.push_back(nullptr);
   execv(command.front(), command.data());
-  throw Error("cannot start " + arguments[1] + ": " + std::strerror(errno));
+  throw Error("cannot start " + arguments[2] + ": " + std::strerror(errno));
 }
 
 } // namespace winnow::evaluators

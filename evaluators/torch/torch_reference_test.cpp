@@ -107,6 +107,46 @@ TEST(CompiledFolder, IsOneATaskAndThoseUsedLastStay) {
   EXPECT_TRUE(fs::exists(last));
 }
 
+TEST_F(TorchReference, CompilesAPyTorchOnceThatNobodyHasCompiled) {
+  // A virtual environment that holds a `torch` of one file, as installers leave it.
+  const fs::path environment = directory_.path() / "venv";
+  fs::create_directories(environment / "bin");
+  const fs::path program = fs::canonical(ask_python(find_python("python3")).program);
+  fs::create_symlink(program, environment / "bin/python3");
+  write_file_atomic(environment / "pyvenv.cfg", "home = " + program.parent_path().string() + "\n");
+  const fs::path file = directory_.path() / "where.py";
+  write_file_atomic(
+      file, "import os, torch\nprint(os.path.exists(torch.__cached__), torch.__cached__)\n");
+  const fs::path scratch = directory_.path() / "scratch";
+  fs::create_directory(scratch);
+  const auto user_runs = [&](const std::string& code) {
+    process::Command command;
+    command.argv = {(environment / "bin/python3").string(), "-c", code};
+    return process::run_child(command, "").out;
+  };
+  const std::string site = user_runs("import sysconfig; print(sysconfig.get_path('purelib'))");
+  const fs::path torch = fs::path(trim(site)) / "torch";
+  ASSERT_TRUE(torch.string().starts_with(environment.string())) << site;
+  fs::create_directories(torch);
+  write_file_atomic(torch / "__init__.py", "x = 1\n");
+  DeviceReport device;
+  device.kind = "cpu";
+  const TorchScript script{
+      environment / "bin/python3", file, {}, {file, directory_.path()}, scratch};
+  const auto child_says = [&] {
+    process::ChildProcess child(torch_command(process::Sandbox::best(), script, device, {}));
+    return child.read_line(std::chrono::minutes(1)).value_or("nothing");
+  };
+  const std::string first = child_says();
+  EXPECT_THAT(first, StartsWith("True " + cache_directory().string() + "/python_bytecode/"));
+  EXPECT_EQ(child_says(), first);
+  EXPECT_FALSE(fs::exists(torch / "__pycache__"));
+
+  user_runs("import torch");
+  EXPECT_THAT(child_says(), StartsWith("True " + torch.string()))
+      << "what the user's Python compiled is used";
+}
+
 TEST_F(TorchReference, LimitsTheProcessesOfAModule) {
   const process::Sandbox sandbox = process::Sandbox::best();
   DeviceReport device;
