@@ -83,7 +83,13 @@ ExitCode selftest(SelftestCommand command) {
               << std::flush;
   });
   for (const TaskSelftest& task : report.tasks) {
-    tasks::keep_proof(task.digest, device.kind, is_proven(task));
+    if (task.failure.empty()) {
+      tasks::keep_proof(task.digest, device.kind, is_proven(task));
+    }
+  }
+  const auto has_result = [](const TaskSelftest& task) { return task.failure.empty(); };
+  if (!std::all_of(report.tasks.begin(), report.tasks.end(), has_result)) {
+    return ExitCode::Failure;
   }
   return std::all_of(report.tasks.begin(), report.tasks.end(), is_proven) ? ExitCode::Done
                                                                           : ExitCode::NotCorrect;

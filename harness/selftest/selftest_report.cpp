@@ -313,6 +313,7 @@ json task_json(const TaskSelftest& selftest) {
   return {{"task", selftest.task},
           {"task_digest", selftest.digest},
           {"proven", is_proven(selftest)},
+          {"failure", selftest.failure},
           {"mutants", list(selftest.mutants, mutant_json)},
           {"narrowed", list(selftest.narrowed, narrow_json)},
           {"honest", list(selftest.honest, kernel_json)},
@@ -342,6 +343,9 @@ bool is_proven(const TaskSelftest& selftest) {
 }
 
 std::string task_lines(const TaskSelftest& selftest, bool verbose) {
+  if (!selftest.failure.empty()) {
+    return fmt::format("{}: NOT PROVEN\n  no result: {}\n", selftest.task, selftest.failure);
+  }
   return fmt::format("{}: {}\n  mutants: {} rejected, {} accepted (counted for each mutant "
                      "on each set of shapes, or on each shape)\n",
                      selftest.task, is_proven(selftest) ? "proven" : "NOT PROVEN",

@@ -15,6 +15,7 @@ namespace winnow::harness {
 struct TaskSelftest {
   std::string task;
   std::string digest;
+  std::string failure; ///< why there is no result; empty: there is one
   std::vector<evaluators::MutantResult> mutants;
   std::vector<evaluators::NarrowResult> narrowed;
   std::vector<evaluators::KernelResult> honest;
@@ -63,8 +64,9 @@ struct ProofOptions {
 unsigned suitable_jobs(const evaluators::DeviceReport& device);
 
 /// The proofs of all tasks, in their order. `activity` shows the parts; stderr gets a line for each
-/// task that ends, and at once all that the report says of a task that is not proven. Throws the
-/// first error of a task, after the tasks beside it have ended.
+/// task that ends, and at once all that the report says of a task that is not proven. A task that
+/// throws Error beside others is proved again alone; if it fails there, too, its result says so.
+/// Throws the error of a task that is the only one, UsageError and DeviceUnavailable.
 std::vector<TaskSelftest> prove_tasks(const std::vector<tasks::Task>& tasks,
                                       const std::shared_ptr<evaluators::DeviceHost>& host,
                                       const ProofOptions& options, Activity& activity);

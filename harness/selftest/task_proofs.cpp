@@ -1,3 +1,4 @@
+#include "base/error.h"
 #include "evaluators/host/device_host.h"
 #include "evaluators/selftest/reference_run.h"
 #include "evaluators/timing/physical_floor.h"
@@ -74,7 +75,8 @@ double expected_work(const tasks::Task& task, const std::string& device_kind) {
   return work;
 }
 
-// Hands the tasks out to the threads, the longest first, and keeps what they found.
+// Hands the tasks out to the threads, the longest first, and keeps what they found. Several tasks
+// may need more memory than the device has, so one that fails beside others is proved again alone.
 class Proofs {
 public:
   Proofs(const std::vector<tasks::Task>& tasks, const std::string& device_kind,
@@ -91,13 +93,22 @@ public:
 
   void work(const std::shared_ptr<evaluators::DeviceHost>& host) {
     for (std::size_t next = next_++; next < order_.size(); next = next_++) {
-      const std::size_t i = order_[next];
-      found_[i] = prove(tasks_[i], options_, host, activity_);
-      if (tasks_.size() > 1) { // otherwise the report comes at once
-        const std::string said =
-            is_proven(found_[i]) ? tasks_[i].name + ": proven\n" : task_lines(found_[i]);
-        activity_.away([&] { std::cerr << said; });
-      }
+      try_one(order_[next], host, [&](const std::string&) {
+        const std::lock_guard lock(mutex_);
+        again_.push_back(order_[next]);
+      });
+    }
+  }
+
+  /// When all threads have ended.
+  void work_again(const std::shared_ptr<evaluators::DeviceHost>& host) {
+    for (const std::size_t i : error_ ? std::vector<std::size_t>() : again_) {
+      try_one(i, host, [&](const std::string& failure) {
+        found_[i].task = tasks_[i].name;
+        found_[i].digest = tasks_[i].digest;
+        found_[i].failure = failure;
+        say_result(i);
+      });
     }
   }
 
@@ -127,13 +138,41 @@ public:
   }
 
 private:
+  template <typename OnFailure>
+  void try_one(std::size_t i, const std::shared_ptr<evaluators::DeviceHost>& host,
+               const OnFailure& failed) {
+    try {
+      found_[i] = prove(tasks_[i], options_, host, activity_);
+      say_result(i);
+    } catch (const UsageError&) {
+      throw;
+    } catch (const DeviceUnavailable&) {
+      throw;
+    } catch (const Error& error) {
+      if (tasks_.size() == 1) {
+        throw;
+      }
+      failed(error.what());
+    }
+  }
+
+  void say_result(std::size_t i) {
+    if (tasks_.size() == 1) {
+      return; // the report comes at once
+    }
+    const std::string said =
+        is_proven(found_[i]) ? tasks_[i].name + ": proven\n" : task_lines(found_[i]);
+    activity_.away([&] { std::cerr << said; });
+  }
+
   const std::vector<tasks::Task>& tasks_;
   std::vector<std::size_t> order_; ///< of the tasks
   const ProofOptions& options_;
   Activity& activity_;
   std::vector<TaskSelftest> found_; ///< each by the thread that took its task
   std::atomic<std::size_t> next_ = 0;
-  std::mutex mutex_; ///< guards error_
+  std::mutex mutex_;               ///< guards error_ and again_
+  std::vector<std::size_t> again_; ///< the tasks that failed beside others
   std::exception_ptr error_;
 };
 
@@ -161,6 +200,7 @@ std::vector<TaskSelftest> prove_tasks(const std::vector<tasks::Task>& tasks,
       proofs.stop(std::current_exception());
     }
   }
+  proofs.work_again(host);
   return proofs.take();
 }
 

@@ -317,6 +317,21 @@ TEST_F(SelftestTest, AShapeThatTheDeviceCannotHoldIsAUsageError) {
               HasSubstr((folder / "task.toml").string() + ":27:1: held_out/0 (n=100000000000)"));
 }
 
+TEST_F(SelftestTest, ATaskThatFailsCostsOthersNothing) {
+  const fs::path broken = directory.path() / "broken";
+  fs::copy(folder, broken, fs::copy_options::recursive);
+  std::string reference = kernel("-", true);
+  reference.insert(reference.find("y[i] = "), "if (n > 1000) { __trap(); }\n    ");
+  std::ofstream(broken / "reference.cu") << reference;
+  const ProgramResult result = run("negates", {broken.string(), "--jobs", "2", "--json"});
+  EXPECT_EQ(result.exit_code, 1) << result.err;
+  const json tasks = json_output(result).at("tasks");
+  EXPECT_EQ(tasks.at(0).at("proven"), true) << tasks.at(0);
+  EXPECT_EQ(tasks.at(0).at("failure"), "");
+  EXPECT_EQ(tasks.at(1).at("proven"), false);
+  EXPECT_THAT(tasks.at(1).at("failure").get<std::string>(), HasSubstr("promotion/0"));
+}
+
 TEST_F(SelftestTest, GoldenTensorsStandInForPyTorch) {
   EXPECT_EQ(selftest("bare", 10).at("reference").at("state"), "unchecked");
   const ProgramResult refused = run("copies", {"--write-golden"});
