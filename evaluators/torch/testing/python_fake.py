@@ -88,7 +88,7 @@ def answer(request):
 def main():
     if sys.argv[1] == "-c":
         sys.executable = os.path.abspath(__file__)
-        exec(sys.argv[2])
+        exec(sys.argv[2], {})
         return
     if os.path.exists(os.path.join(os.path.dirname(__file__), "TORCH_IS_MISSING")):
         print(json.dumps({"missing": "python3 cannot import torch"}), flush=True)
