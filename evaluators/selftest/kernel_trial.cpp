@@ -16,6 +16,8 @@ namespace {
 
 using tasks::Verdict;
 
+constexpr int kWrongEvaluations = 5;
+
 void reject(KernelResult& result, Verdict verdict, std::string detail) {
   result.state = verdict == Verdict::Unsupported ? KernelResult::State::Unsupported
                                                  : KernelResult::State::Rejected;
@@ -145,12 +147,24 @@ void KernelTrial::time(const tasks::KernelFile& file, const tasks::ParameterChoi
   }
 }
 
-void KernelTrial::judge_as_candidate(const tasks::KernelFile& file,
-                                     const tasks::ParameterChoice& choice, KernelResult& result) {
-  const tasks::Evaluation judged = EvaluationRun(on_device_, file, choice, Depth::Full).run();
-  if (judged.verdict != Verdict::Correct) {
+KernelResult KernelTrial::judge_as_candidate(const Kernel& kernel) {
+  KernelResult result;
+  for (int i = 0; i < kWrongEvaluations; ++i) {
+    result = KernelResult();
+    result.file = kernel.name;
+    result.parameters = kernel.choice;
+    on_device_.options.seed = nth_seed(options_.seed, i);
+    const tasks::Evaluation judged =
+        EvaluationRun(on_device_, *kernel.file, kernel.choice, Depth::Full).run();
+    on_device_.options.seed = options_.evaluation.seed;
+    result.verdict = judged.verdict;
+    if (judged.verdict == Verdict::Correct) {
+      result.state = KernelResult::State::Accepted;
+      break;
+    }
     reject(result, judged.verdict, fmt::format("{}: {}", to_string(judged.verdict), judged.detail));
   }
+  return result;
 }
 
 void KernelTrial::judge_at(const tasks::Shape& shape, std::vector<Tried>& kernels) {

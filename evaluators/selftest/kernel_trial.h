@@ -34,10 +34,8 @@ public:
   void time(const tasks::KernelFile& file, const tasks::ParameterChoice& choice,
             KernelResult& result);
 
-  /// For a wrong kernel that kernel() accepts: judges it as a candidate, timed launches and hidden
-  /// shapes included.
-  void judge_as_candidate(const tasks::KernelFile& file, const tasks::ParameterChoice& choice,
-                          KernelResult& result);
+  /// For a wrong kernel: it must be rejected in each of five evaluations, which draw other inputs.
+  KernelResult judge_as_candidate(const Kernel& kernel);
 
 private:
   /// A kernel with its result so far.

@@ -213,15 +213,11 @@ std::vector<NarrowResult> Selftest::narrowed() {
 std::vector<KernelResult> Selftest::wrong() {
   const Kernels kernels(on_device_->task, wrong_files(on_device_->task));
   KernelTrial trial(*on_device_, *runner_, options_);
-  tell("wrong kernels");
-  std::vector<KernelResult> results = trial.judge(kernels.all());
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    const KernelTrial::Kernel& kernel = kernels.all()[i];
-    if (results[i].state == KernelResult::State::Accepted) {
-      tell("wrong kernels, " + kernel.name + " as a candidate");
-      trial.judge_as_candidate(*kernel.file, kernel.choice, results[i]);
-    }
-    require_judged(results[i]);
+  std::vector<KernelResult> results;
+  for (const KernelTrial::Kernel& kernel : kernels.all()) {
+    tell("wrong kernels, " + kernel.name);
+    results.push_back(trial.judge_as_candidate(kernel));
+    require_judged(results.back());
   }
   return results;
 }

@@ -117,9 +117,10 @@ public:
   /// Judges references with narrowed intermediates (narrowing.h). Throws Error when the
   /// reference or the judge fails.
   std::vector<NarrowResult> narrowed();
-  /// Judges every variant of each kernel file in the task's folder wrong/ as an honest kernel and,
-  /// if it passes, as a candidate. All must be rejected. Throws Error when a file does not compile
-  /// or its name begins with none of wrong_kernel_kinds().
+  /// Judges every variant of each kernel file in the task's folder wrong/ as a candidate, in
+  /// several evaluations. All must reject it: a kernel that is right by luck now and then gets onto
+  /// a board. Throws Error when a file does not compile or its name begins with none of
+  /// wrong_kernel_kinds().
   std::vector<KernelResult> wrong();
   /// Probable mistakes in task.toml: tasks::doubts_of(), and `operations` that do not fit the loads
   /// and stores of reference.cu.
