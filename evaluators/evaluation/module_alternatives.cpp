@@ -62,63 +62,56 @@ void with_module_inputs(DeviceHost& host, const tasks::Task& task, const tasks::
   }
 }
 
-/// An alternative, and its outputs by the name of the tensor.
-struct ModuleAlternatives::Answer {
-  ModuleAlternative alternative;
-  std::map<std::string, std::vector<std::byte>> outputs;
-};
-
 ModuleAlternatives::ModuleAlternatives(const tasks::Task& task, std::shared_ptr<DeviceHost> host,
                                        const EvaluationOptions& options,
                                        std::chrono::milliseconds timeout)
     : task_(task), host_(host), options_(options), timeout_(timeout),
       check_(task, std::move(host), options) {}
 
-std::vector<ModuleAlternative> ModuleAlternatives::at(const tasks::Shape& shape, std::uint64_t seed,
-                                                      bool with_compiled) {
+std::vector<ModuleAlternative> ModuleAlternatives::answers(const tasks::Shape& shape,
+                                                           std::uint64_t seed, bool with_compiled) {
   host_->torch.start();
-  std::vector<ModuleAlternative> all;
-  // PyTorch keeps one model at a time, so the judge asks for its own when all others have run.
-  for (Answer& answer : answers(shape, seed, with_compiled)) {
-    std::map<std::string, std::span<const std::byte>> outputs;
-    for (const auto& [name, bytes] : answer.outputs) {
-      outputs.emplace(name, bytes);
-    }
-    if (!outputs.empty()) {
-      answer.alternative.judged = check_.compare(shape, seed, outputs);
-    }
-    all.push_back(std::move(answer.alternative));
-  }
-  return all;
-}
-
-std::vector<ModuleAlternatives::Answer>
-ModuleAlternatives::answers(const tasks::Shape& shape, std::uint64_t seed, bool with_compiled) {
-  std::vector<Answer> all;
+  std::vector<ModuleAlternative> found;
+  std::vector<Outputs> outputs;
   with_names(shape, seed, [&](const std::vector<std::string>& names) {
     for (const std::string& name : names) {
       if (with_compiled || !is_compiled(name)) {
-        all.push_back(answer(shape, name));
-      }
-    }
-    time(shape, all);
-  });
-  return all;
-}
-
-void ModuleAlternatives::compile(const tasks::Shape& shape, std::uint64_t seed) {
-  host_->torch.start();
-  with_names(shape, seed, [&](const std::vector<std::string>& names) {
-    for (const std::string& name : names) {
-      if (is_compiled(name)) {
-        ask(torch_alternative(task_, shape, name, host_->exchange.size_bytes()));
+        found.push_back({name, "", {}, std::nullopt});
+        outputs.push_back(run(shape, found.back()));
       }
     }
   });
+  // Not before: the judge waits while PyTorch has the inputs.
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    judge(shape, seed, outputs[i], found[i]);
+  }
+  return found;
 }
 
-void ModuleAlternatives::with_names(const tasks::Shape& shape, std::uint64_t seed,
-                                    const WithNames& run) {
+void ModuleAlternatives::answer_missing(const tasks::Shape& shape, std::uint64_t seed,
+                                        std::vector<ModuleAlternative>& found) {
+  std::vector<std::pair<ModuleAlternative*, Outputs>> missing;
+  for (ModuleAlternative& one : found) {
+    if (!one.judged) {
+      missing.push_back({&one, {}});
+    }
+  }
+  if (missing.empty()) {
+    return;
+  }
+  with_names(shape, seed, [&](const std::vector<std::string>&) {
+    for (auto& [one, outputs] : missing) {
+      outputs = run(shape, *one);
+    }
+  });
+  for (const auto& [one, outputs] : missing) {
+    judge(shape, seed, outputs, *one);
+  }
+}
+
+void ModuleAlternatives::with_names(
+    const tasks::Shape& shape, std::uint64_t seed,
+    const std::function<void(const std::vector<std::string>& names)>& run) {
   const TorchQuestion question = torch_alternatives(task_, shape, host_->exchange.size_bytes());
   with_module_inputs(*host_, task_, shape, seed, question, [&](const std::string& inputs) {
     const auto reply = host_->torch.ask(inputs, question.line, timeout_);
@@ -126,53 +119,60 @@ void ModuleAlternatives::with_names(const tasks::Shape& shape, std::uint64_t see
   });
 }
 
-/// Why there is no answer; empty: there is one.
-std::string ModuleAlternatives::ask(const TorchQuestion& question) {
+ModuleAlternatives::Outputs ModuleAlternatives::run(const tasks::Shape& shape,
+                                                    ModuleAlternative& alternative) {
+  const TorchQuestion question =
+      torch_alternative(task_, shape, alternative.name, host_->exchange.size_bytes());
+  alternative.error.clear();
   try {
     host_->torch.ask(question.line, timeout_);
-    return "";
   } catch (const Error& error) { // torch.compile may fail where eager runs
-    return error.what();
+    alternative.error = error.what();
+    return {};
   }
-}
-
-ModuleAlternatives::Answer ModuleAlternatives::answer(const tasks::Shape& shape,
-                                                      const std::string& name) {
-  Answer answer{{name, "", {}, std::nullopt}, {}};
-  const TorchQuestion question =
-      torch_alternative(task_, shape, name, host_->exchange.size_bytes());
-  answer.alternative.error = ask(question);
-  if (!answer.alternative.error.empty()) {
-    return answer;
-  }
+  Outputs outputs;
   const ArenaView exchange(host_->exchange.fd());
   for (const ArenaSlice& slice : question.answers) {
     const std::span<std::byte> bytes = exchange.slice(slice.offset, slice.bytes);
-    answer.outputs.emplace(slice.tensor, std::vector<std::byte>(bytes.begin(), bytes.end()));
+    outputs.emplace(slice.tensor, std::vector<std::byte>(bytes.begin(), bytes.end()));
   }
-  return answer;
+  return outputs;
 }
 
-void ModuleAlternatives::time(const tasks::Shape& shape, std::vector<Answer>& answers) {
+void ModuleAlternatives::judge(const tasks::Shape& shape, std::uint64_t seed,
+                               const Outputs& outputs, ModuleAlternative& alternative) {
+  std::map<std::string, std::span<const std::byte>> views;
+  for (const auto& [name, bytes] : outputs) {
+    views.emplace(name, bytes);
+  }
+  if (!views.empty()) {
+    alternative.judged = check_.compare(shape, seed, views);
+  }
+}
+
+void ModuleAlternatives::time(const tasks::Shape& shape, std::uint64_t seed,
+                              std::vector<ModuleAlternative>& found) {
   std::vector<ModuleAlternative*> timed;
   std::vector<std::string> names;
-  for (Answer& answer : answers) {
-    if (answer.alternative.error.empty()) {
-      timed.push_back(&answer.alternative);
-      names.push_back(answer.alternative.name);
+  for (ModuleAlternative& one : found) {
+    if (one.judged) {
+      timed.push_back(&one);
+      names.push_back(one.name);
     }
   }
   if (names.empty()) {
     return;
   }
-  const TorchQuestion question =
-      torch_timing(task_, shape, names, torch_sampling(options_, host_->device.kind),
-                   host_->exchange.size_bytes());
-  const auto reply = host_->torch.ask(question.line, timeout_);
-  for (std::size_t i = 0; i < timed.size(); ++i) {
-    reply.at("times_ns").at(i).get_to(timed[i]->times_ns);
-    timed[i]->error = text_or_empty(reply.at("errors").at(i));
-  }
+  with_names(shape, seed, [&](const std::vector<std::string>&) {
+    const TorchQuestion question =
+        torch_timing(task_, shape, names, torch_sampling(options_, host_->device.kind),
+                     host_->exchange.size_bytes());
+    const auto reply = host_->torch.ask(question.line, timeout_);
+    for (std::size_t i = 0; i < timed.size(); ++i) {
+      reply.at("times_ns").at(i).get_to(timed[i]->times_ns);
+      timed[i]->error = text_or_empty(reply.at("errors").at(i));
+    }
+  });
 }
 
 } // namespace winnow::evaluators

@@ -4,9 +4,12 @@
 #include "evaluators/torch/torch_question.h"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,25 +44,26 @@ public:
                      const EvaluationOptions& options,
                      std::chrono::milliseconds timeout = kTorchAnswersWithin);
 
-  /// Runs each alternative once (only those without torch.compile unless `with_compiled`), times
-  /// those that answered in turns, and judges the answers. One of another precision may be wrong
-  /// and have a time. Throws Error if the module or the judge
-  /// cannot work at all.
-  std::vector<ModuleAlternative> at(const tasks::Shape& shape, std::uint64_t seed,
-                                    bool with_compiled = true);
-
-  /// Runs those with torch.compile once, so that what it makes is in TorchChild::set_scratch().
-  void compile(const tasks::Shape& shape, std::uint64_t seed);
+  /// Runs each alternative once (only those without torch.compile unless `with_compiled`) and
+  /// judges the answers. One of another precision may be wrong. Throws Error if the module or the
+  /// judge cannot work at all.
+  std::vector<ModuleAlternative> answers(const tasks::Shape& shape, std::uint64_t seed,
+                                         bool with_compiled = true);
+  /// Runs and judges those again that have no answer. Throws as answers().
+  void answer_missing(const tasks::Shape& shape, std::uint64_t seed,
+                      std::vector<ModuleAlternative>& found);
+  /// Times those that answered, in turns. Throws as answers().
+  void time(const tasks::Shape& shape, std::uint64_t seed, std::vector<ModuleAlternative>& found);
 
 private:
-  struct Answer;
-  using WithNames = std::function<void(const std::vector<std::string>& names)>;
-  /// Calls `run` while PyTorch has inputs of the shape.
-  void with_names(const tasks::Shape& shape, std::uint64_t seed, const WithNames& run);
-  std::vector<Answer> answers(const tasks::Shape& shape, std::uint64_t seed, bool with_compiled);
-  std::string ask(const TorchQuestion& question);
-  Answer answer(const tasks::Shape& shape, const std::string& name);
-  void time(const tasks::Shape& shape, std::vector<Answer>& answers);
+  using Outputs = std::map<std::string, std::vector<std::byte>>; ///< by the name of the tensor
+  /// Calls `run` with the names of all alternatives while PyTorch has inputs of the shape.
+  void with_names(const tasks::Shape& shape, std::uint64_t seed,
+                  const std::function<void(const std::vector<std::string>& names)>& run);
+  /// The outputs of an alternative; else its error is set.
+  Outputs run(const tasks::Shape& shape, ModuleAlternative& alternative);
+  void judge(const tasks::Shape& shape, std::uint64_t seed, const Outputs& outputs,
+             ModuleAlternative& alternative);
 
   tasks::Task task_;
   std::shared_ptr<DeviceHost> host_;

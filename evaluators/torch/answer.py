@@ -50,26 +50,28 @@ class Case:
 
 
 class Answers:
-    """Keeps the last model that was built."""
+    """Keeps the last module that was built: in float64, and in its own dtypes with its alternatives."""
 
     def __init__(self, device):
         self.device = torch.device(device)
-        self.key, self.problem, self.ways = None, None, None
+        self.key, self.problems, self.ways = None, {}, None
         self.state_key, self.state = None, None
 
     def kept(self, request, float64):
         fields = [request[name] for name in ("source", "axes", "scalars", "mode")]
-        key = json.dumps([fields, float64], sort_keys=True)
+        key = json.dumps(fields, sort_keys=True)
         if key != self.key:
             self.forget()
-            names = request.get("scalar_names", [])
-            self.problem = Problem(*fields, self.device, float64, names=names)
-            self.ways = Alternatives(self.problem.model, self.device)
             self.key = key
-        return self.problem
+        if float64 not in self.problems:
+            names = request.get("scalar_names", [])
+            self.problems[float64] = Problem(*fields, self.device, float64, names=names)
+            if not float64:
+                self.ways = Alternatives(self.problems[float64].model, self.device)
+        return self.problems[float64]
 
     def forget(self):
-        self.key, self.problem, self.ways = None, None, None
+        self.key, self.problems, self.ways = None, {}, None
         reset_compiler()
         if self.device.type == "cuda":
             torch.cuda.empty_cache()

@@ -247,8 +247,9 @@ TEST_F(TorchReference, TimesPyTorchWhereThereIsNoBaseline) {
 TEST_F(TorchReference, RunsAModuleInOtherWays) {
   const tasks::Task task = softmax();
   ModuleAlternatives alternatives(task, host_, options_);
-  const std::vector<ModuleAlternative> found =
-      alternatives.at(task.shapes_of(tasks::ShapeSet::Search, "cpu").front(), 1);
+  const tasks::Shape shape = task.shapes_of(tasks::ShapeSet::Search, "cpu").front();
+  std::vector<ModuleAlternative> found = alternatives.answers(shape, 1);
+  alternatives.time(shape, 1, found);
   std::map<std::string, std::string> told;
   for (const ModuleAlternative& one : found) {
     const std::string time =
@@ -263,20 +264,28 @@ TEST_F(TorchReference, RunsAModuleInOtherWays) {
                       {"no compiler", "RuntimeError: there is no compiler, no time"}}));
 }
 
-TEST_F(TorchReference, CompilesAheadInAFolderThatStays) {
+TEST_F(TorchReference, AsksAgainForAnAnswerThatIsMissing) {
   const tasks::Task task = softmax();
+  const tasks::Shape shape = task.shapes_of(tasks::ShapeSet::Search, "cpu").front();
   const fs::path stays = compiled_folder(directory_.path(), task.digest);
   host_->torch.set_scratch(stays);
   ModuleAlternatives alternatives(task, host_, options_);
-  alternatives.compile(task.shapes_of(tasks::ShapeSet::Search, "cpu").front(), 1);
-  EXPECT_EQ(read_file(stays / "ran", 1000), "compile\n") << "the others need no compiler";
+  std::vector<ModuleAlternative> found = alternatives.answers(shape, 1);
+  const std::string all = read_file(stays / "ran", 1000);
+  found[1] = {"compile", "out of memory", {}, std::nullopt};
+  alternatives.answer_missing(shape, 1, found);
+  EXPECT_EQ(read_file(stays / "ran", 1000), all + "compile\nno compiler\n");
+  EXPECT_EQ(found[1].error, "");
+  ASSERT_TRUE(found[1].judged);
+  EXPECT_EQ(found[1].judged->verdict, tasks::Verdict::Correct);
 }
 
 TEST_F(TorchReference, AModuleThatFailsHasNoAlternatives) {
   const tasks::Task task = softmax("# raise");
   ModuleAlternatives alternatives(task, host_, options_);
-  EXPECT_THAT([&] { alternatives.at(task.shapes_of(tasks::ShapeSet::Search, "cpu").front(), 1); },
-              testing::ThrowsMessage<Error>(HasSubstr("the module says no")));
+  EXPECT_THAT(
+      [&] { alternatives.answers(task.shapes_of(tasks::ShapeSet::Search, "cpu").front(), 1); },
+      testing::ThrowsMessage<Error>(HasSubstr("the module says no")));
 }
 
 TEST_F(TorchReference, IsTestedByWrongModules) {

@@ -20,6 +20,7 @@ struct TorchBaselineOptions {
   std::filesystem::path python;
   std::chrono::milliseconds timeout{300'000}; ///< for one answer: load, compile, run, time
   bool compile = true;                        ///< false: only the eager model is run
+  unsigned jobs = 0; ///< tasks side by side; 0: one for each two cores, but at most eight
   std::function<void(const tasks::Shape&)> progress = [](const tasks::Shape&) {}; ///< before each
 };
 
@@ -39,9 +40,9 @@ struct TorchBaseline {
 /// task's own files are broken. If PyTorch cannot run a shape, the result says so.
 TorchBaseline measure_torch(const tasks::Task& task, const TorchBaselineOptions& options);
 
-/// measure_torch() of one task after the other; `done` gets each result. Before, torch.compile does
-/// its work for the next 16 of them side by side, and what it makes stays in the cache. The log
-/// names a task that throws Error, and the next one follows; false: there was one. Throws
+/// measure_torch() of all tasks; `done` gets each result. Up to eight tasks, one for each two
+/// cores, compile and answer side by side; then they are timed one after the other. The log names a
+/// task that throws Error, and the next one follows; false: there was one. Throws
 /// DeviceUnavailable.
 bool for_each_torch_baseline(
     const std::vector<tasks::Task>& tasks, const TorchBaselineOptions& options,

@@ -112,7 +112,11 @@ class Shape:
     def function(self, name):
         if self.float64 and name != EAGER:
             raise ValueError(f"{name!r} does not run in float64")
-        return self.own[name] if name in self.own else self.ways.function(name)
+        if name in self.ways.names():
+            return self.ways.function(name)
+        if name not in self.own:  # the shape was opened again
+            self.alternatives()
+        return self.own[name]
 
     def restore(self):
         """The inputs of the next launch, as they were."""

@@ -29,6 +29,7 @@ struct BaselineCommand {
   evaluators::EvaluationOptions options;
   bool json = false;
   bool eager = false;
+  unsigned jobs = 0;              ///< 0: a number that suits the machine
   std::vector<std::string> tasks; ///< empty: all
   std::chrono::milliseconds task_limit = std::chrono::seconds(60);
 };
@@ -42,6 +43,7 @@ ExitCode torch(const BaselineCommand& command) {
   options.python = evaluators::find_python(command.python);
   options.timeout = command.timeout;
   options.compile = !command.eager;
+  options.jobs = command.jobs;
   options.progress = [](const tasks::Shape& shape) {
     std::cerr << shape.id << " (" << to_string(shape) << ")\n";
   };
@@ -125,9 +127,10 @@ void add_torch(CLI::App& baseline, Action& chosen) {
       "Time the task's reference.py with PyTorch, eager and with torch.compile, and compare its "
       "answers with reference.cu (exit code 10: the answers differ)",
       torch);
-  sub.add_option("TASK", command.tasks,
-                 "name, category/name or folder of each task; torch.compile works for several "
-                 "tasks side by side before they are timed")
+  sub.add_option(
+         "TASK", command.tasks,
+         "name, category/name or folder of each task; several tasks compile and answer side "
+         "by side before they are timed")
       ->required();
   sub.add_option("--device", command.options.device, one_device());
   sub.add_option("--store", command.store, kStoreToAddHelp);
@@ -139,6 +142,10 @@ void add_torch(CLI::App& baseline, Action& chosen) {
                std::string("sampling time per shape and mode (eager, compiled); a slow model gets "
                            "up to four times as long for its first 20 samples; ") +
                    kBudgets);
+  sub.add_option("--jobs", command.jobs,
+                 "tasks that compile and answer side by side, on one GPU's memory; 0: one for each "
+                 "two cores, but at most eight")
+      ->check(CLI::Range(0, 64));
   sub.add_flag("--eager", command.eager, "do not run torch.compile, which takes seconds a shape");
   sub.add_flag("--json", command.json, "one JSON document, schema winnow.baselines, version 1");
 }
