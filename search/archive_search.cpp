@@ -27,7 +27,7 @@ std::optional<Action> ArchiveSearch::next(const Capacity& capacity) const {
   if (const auto evaluate = next_evaluation()) {
     return *evaluate;
   }
-  if (capacity.asks <= 0 || !may_build() || asks() >= settings().proposals || !why_done().empty()) {
+  if (capacity.asks <= 0 || !may_build() || asks() >= proposals()) {
     return std::nullopt;
   }
   if (is_seeding()) {
@@ -122,7 +122,7 @@ bool ArchiveSearch::promotes(CandidateId /*candidate*/, const Outcome& outcome) 
              : may_lead(outcome, best != nullptr ? &*best->outcome : nullptr);
 }
 
-std::string ArchiveSearch::why_done() const {
+std::string ArchiveSearch::why_stopped() const {
   if (leader() != nullptr && settings().enough_speed_of_light > 0 &&
       outcome_of(*leader()).speed_of_light >= settings().enough_speed_of_light) {
     return "the best kernel is near the roofline";

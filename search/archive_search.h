@@ -34,7 +34,6 @@ public:
 
   bool promotes(CandidateId candidate, const Outcome& outcome) const override;
   std::optional<CandidateId> rival_of(CandidateId candidate) const override;
-  std::string why_done() const override;
 
   /// The owner of each cell. In a pool each kernel has a cell.
   const std::map<std::string, CandidateId>& cells() const { return cells_; }
@@ -48,6 +47,7 @@ protected:
   void on_withdrawn(Individual& doubted) override;
   void on_unanswered(const Ask& ask) override;
   void on_resumed() override;
+  std::string why_stopped() const override;
 
 private:
   struct Node {

@@ -48,6 +48,7 @@ public:
   bool refuses(const Advised& advised) const override;
   /// Of kernels. The calls of roles do not count.
   std::size_t asks() const override { return inner_->asks(); }
+  std::size_t proposals() const override { return inner_->proposals(); }
   std::vector<Earnings> earnings() const override { return inner_->earnings(); }
   std::string why_done() const override { return inner_->why_done(); }
   bool is_held_up() const override;
@@ -62,7 +63,7 @@ private:
   void on(const Unanswered& event);
   void on(const Resumed& event);
   void on(const Advised& event);
-  void on(const Withdrawn& event) { inner_->apply(event); }
+  template <typename Other> void on(const Other& event) { inner_->apply(event); }
 
   bool has(const std::string& role) const;
   bool is_to_judge(const Ask& ask) const;

@@ -104,8 +104,8 @@ namespace {
 
 /// In the order of Event.
 constexpr std::array<const char*, std::variant_size_v<Event>> kKinds{
-    "decided",    "added",   "evaluated", "tried",    "faulted",
-    "unanswered", "resumed", "advised",   "withdrawn"};
+    "decided", "added",   "evaluated", "tried",  "faulted", "unanswered",
+    "resumed", "advised", "withdrawn", "enough", "granted"};
 
 template <std::size_t... I>
 Event event_from(std::size_t kind, const json& detail, std::index_sequence<I...> /*all*/) {

@@ -137,16 +137,26 @@ struct Advised {
   /// ForecastQueue fill it in for the search inside.
   CandidateId about = 0;
 };
+/// The best kernel is as good as the user asks (run.until): the search makes no more calls.
+struct Enough {
+  std::string why; ///< for the user
+};
+WINNOW_FIELDS(Enough, why)
+/// The search may make so many calls more than before, or fewer.
+struct Granted {
+  std::int64_t calls = 0;
+};
+WINNOW_FIELDS(Granted, calls)
 /// A new session begins: what has failed may be tried again.
 struct Resumed {};
 
 using Event = std::variant<Decided, Added, Evaluated, Tried, Faulted, Unanswered, Resumed, Advised,
-                           Withdrawn>;
+                           Withdrawn, Enough, Granted>;
 
 /// An event as the store keeps it.
 struct LogEntry {
   std::string kind;   ///< "decided", "added", "evaluated", "tried", "faulted", "unanswered",
-                      ///< "resumed", "advised", "withdrawn"
+                      ///< "resumed", "advised", "withdrawn", "enough", "granted"
   std::string detail; ///< JSON
 };
 LogEntry entry_of(const Event& event);

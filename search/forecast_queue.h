@@ -39,6 +39,7 @@ public:
     return inner_->rival_of(candidate);
   }
   std::size_t asks() const override { return inner_->asks(); }
+  std::size_t proposals() const override { return inner_->proposals(); }
   std::vector<Earnings> earnings() const override { return inner_->earnings(); }
   std::string why_done() const override { return inner_->why_done(); }
   bool is_held_up() const override { return inner_->is_held_up() || next_forecast(); }

@@ -49,7 +49,13 @@ std::optional<CandidateId> LineageSearch::rival_of(CandidateId candidate) const 
 
 std::size_t LineageSearch::steps(std::size_t lineage) const {
   const std::size_t all = lineages_.size();
-  return settings().proposals / all + (lineage < settings().proposals % all ? 1 : 0);
+  return proposals() / all + (lineage < proposals() % all ? 1 : 0);
+}
+
+void LineageSearch::on_granted() {
+  if (rules().for_each_call && proposals() > lineages_.size()) {
+    lineages_.resize(proposals());
+  }
 }
 
 /// The next call knows the results of all calls before.

@@ -31,6 +31,7 @@ protected:
   void on_added(Individual& added) override;
   void on_settled(Individual& judged, double gain) override;
   void on_reopened(Individual& unlucky) override;
+  void on_granted() override;
 
 private:
   struct Lineage {

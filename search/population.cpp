@@ -15,6 +15,8 @@ namespace {
 // The evaluator repeats an evaluation that the machine failed. After this many faults in a row of
 // one candidate the search goes on without a verdict; a resumed run judges the candidate again.
 constexpr int kFaultsOfOne = 2;
+// Against a log that was changed by hand.
+constexpr std::int64_t kMostProposals = 1'000'000;
 
 } // namespace
 
@@ -39,7 +41,9 @@ void Population::apply(const Event& event) {
   }
 }
 
-std::optional<Action> Population::decide(const Capacity& capacity) const {
+std::optional<Action> Population::decide(const Capacity& given) const {
+  Capacity capacity = given;
+  capacity.asks = why_done().empty() ? given.asks : 0;
   std::optional<Action> action = next(capacity);
   if (Ask* ask = action ? std::get_if<Ask>(&*action) : nullptr) {
     ask->mission = mission_of(*ask);
@@ -244,6 +248,12 @@ std::vector<Earnings> Population::earnings() const {
 std::string Population::model_in_turn(std::size_t turn) const {
   const std::vector<std::string>& models = settings_.models;
   return models.size() < 2 ? "" : models[turn % models.size()];
+}
+
+void Population::on(const Granted& event) {
+  const auto all = static_cast<std::int64_t>(settings_.proposals) + event.calls;
+  settings_.proposals = static_cast<std::size_t>(std::clamp<std::int64_t>(all, 0, kMostProposals));
+  on_granted();
 }
 
 void Population::on(const Faulted& event) {

@@ -26,6 +26,8 @@ public:
   void apply(const Event& event) final;
   const Individual* find(CandidateId candidate) const final;
   std::size_t asks() const final { return asks_; }
+  std::size_t proposals() const final { return settings_.proposals; }
+  std::string why_done() const final { return enough_.empty() ? why_stopped() : enough_; }
   std::vector<Earnings> earnings() const final;
 
 protected:
@@ -40,6 +42,9 @@ protected:
   virtual void on_withdrawn(Individual& doubted) { on_reopened(doubted); }
   virtual void on_unanswered(const Ask& /*ask*/) {}
   virtual void on_resumed() {}
+  virtual void on_granted() {} ///< proposals() has changed
+  /// why_done(), unless the user has enough.
+  virtual std::string why_stopped() const { return {}; }
 
   const Settings& settings() const { return settings_; }
   const Policy& policy() const { return policy_; }
@@ -84,6 +89,8 @@ private:
   void on(const Resumed& event);
   void on(const Advised& event);
   void on(const Withdrawn& event);
+  void on(const Enough& event) { enough_ = event.why; }
+  void on(const Granted& event);
 
   /// A candidate with parameters that can be tuned.
   struct Family {
@@ -110,7 +117,8 @@ private:
   std::map<CandidateId, tasks::ParameterChoice> again_;
   std::vector<CandidateId> settled_;
   std::size_t asks_ = 0;
-  Arms missions_{{}};                                                ///< by what their calls gain
+  std::string enough_; ///< Enough::why; empty: the event has not come
+  Arms missions_{{}};  ///< by what their calls gain
   std::map<std::pair<std::string, std::string>, Earnings> earnings_; ///< by operator and model
 };
 

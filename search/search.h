@@ -79,10 +79,12 @@ public:
   virtual const ForecastScore* forecast_of(CandidateId /*candidate*/) const { return nullptr; }
   /// Number of calls that were decided so far.
   virtual std::size_t asks() const = 0;
+  /// Settings::proposals, and what Granted has added.
+  virtual std::size_t proposals() const = 0;
   /// In the order of operators and models.
   virtual std::vector<Earnings> earnings() const = 0;
-  /// Why the search makes no more calls before `proposals` is reached; empty: it goes on.
-  virtual std::string why_done() const { return {}; }
+  /// Why the search makes no more calls before proposals() is reached; empty: it goes on.
+  virtual std::string why_done() const = 0;
   /// A candidate waits for the call of a role, which no one has made room for yet.
   virtual bool is_held_up() const { return false; }
   /// In the order of Settings::roles; empty: the search has no roles.

@@ -130,5 +130,34 @@ TEST(WithdrawalInTheLog, ReadsWhatItWrites) {
   EXPECT_EQ(read.choice, (tasks::ParameterChoice{{"BLOCK", 128}}));
 }
 
+TEST(Event, WhatEndsASearchAndWhatItGrantsComeBackFromTheLog) {
+  const Event enough = Enough{"vs_best is 1.2"}, granted = Granted{-3};
+  EXPECT_EQ(std::get<Enough>(event_of(entry_of(enough))).why, "vs_best is 1.2");
+  EXPECT_EQ(std::get<Granted>(event_of(entry_of(granted))).calls, -3);
+}
+
+TEST(Search, MakesNoMoreCallsAfterEnoughAndAsManyAsGranted) {
+  for (const std::string& strategy : strategy_names()) {
+    const auto search = make_search(strategy, {.task = "t", .proposals = 2, .has_baseline = false});
+    const auto asks = [&] {
+      std::size_t made = 0;
+      while (const auto action = search->decide({.asks = 100})) {
+        search->apply(Decided{*action, {.asks = 100}});
+        search->apply(Unanswered{std::get<Ask>(*action).key});
+        ++made;
+      }
+      return made;
+    };
+    EXPECT_GE(asks(), 1U) << strategy;
+    search->apply(Granted{3});
+    EXPECT_EQ(search->proposals(), 5U) << strategy;
+    search->apply(Enough{"it is good"});
+    EXPECT_EQ(asks(), 0U) << strategy;
+    EXPECT_EQ(search->why_done(), "it is good");
+    search->apply(Granted{std::int64_t{1} << 60U});
+    EXPECT_LE(search->proposals(), 1'000'000U) << "of a log that was changed by hand";
+  }
+}
+
 } // namespace
 } // namespace winnow::search

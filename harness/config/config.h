@@ -36,6 +36,9 @@ struct RunConfig {
   std::int64_t patience = 0; ///< archive: stops after so many calls without a gain; 0: never
   /// archive: dollars that a kernel twice as fast is worth to the user; 0: prices stop nothing
   double value_of_doubling = 0;
+  /// When the search of a task has found enough, as parse_until() reads it; empty: it makes all
+  /// its calls.
+  std::string until;
   /// Kernel files, or @ID, that the search starts from beside the baseline.
   std::vector<std::string> seed_kernels;
   std::int64_t search_seed = 1; ///< of the lots that some strategies draw

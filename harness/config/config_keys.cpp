@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "harness/config/duration.h"
 #include "harness/config/model_arms.h"
+#include "harness/config/until.h"
 #include "search/policy.h"
 #include "search/role.h"
 
@@ -230,6 +231,7 @@ std::vector<ConfigKey> run_keys() {
       key("run", "seeds", WINNOW_MEMBER(seeds), {1, 1000}),
       key("run", "patience", WINNOW_MEMBER(patience), {0, 100'000}),
       key("run", "value_of_doubling", WINNOW_MEMBER(value_of_doubling)),
+      key("run", "until", WINNOW_MEMBER(until)),
       seed_kernels(),
       key("run", "search_seed", WINNOW_MEMBER(search_seed), {0, 9.2e18}),
       key("run", "parallel", WINNOW_MEMBER(endpoint.parallel), {1, 1000}),
@@ -361,6 +363,9 @@ constexpr KeyOption kOptions[] = {
     {"run", "tasks", "--task",
      "task to work on; may be repeated (default: run.tasks of the config)"},
     {"run", "device", "--device", "best, or a kind of device such as cuda"},
+    {"run", "until", "--until",
+     "ends a task's search when its best kernel passes this, and gives its calls to the others: "
+     "vs_best > 1.1, of_light > 0.9 or speedup > 3"},
     {"evaluation", "require_isolation", "--require-isolation",
      "rlimits, landlock+seccomp or bubblewrap: fail (exit code 4) if the sandbox of this "
      "machine is weaker"},
@@ -497,6 +502,9 @@ void check_config(const RunConfig& config) {
     throw UsageError(fmt::format("run.chains = {} is more than run.proposals = {}", config.chains,
                                  config.proposals),
                      "the chains share the task's proposals: raise proposals or lower chains");
+  }
+  if (!config.until.empty()) {
+    parse_until(config.until);
   }
   const bool has_one_task = config.tasks.size() == 1 && config.tasks.front() != "all";
   if (!config.seed_kernels.empty() && !has_one_task) {

@@ -126,6 +126,10 @@ TEST(Config, SaysWhereAndWhatIsWrong) {
       {"[run]\nroles = \"judge\"\n", "run.roles: expected a list of strings"},
       {"[roles]\nmemory = \"m\"\n", "unknown key 'memory' in [roles]"},
       {"[run]\nchains = 9\nproposals = 2\n", "run.chains = 9 is more than run.proposals = 2"},
+      {"[run]\nuntil = \"vs_best\"\n", "run.until = 'vs_best' is not of the form METRIC > NUMBER"},
+      {"[run]\nuntil = \"vs_best > fast\"\n", "'vs_best > fast' is not of the form"},
+      {"[run]\nuntil = \"vs_best > -1\"\n", "'vs_best > -1' is not of the form"},
+      {"[run]\nuntil = \"vs_bst > 1.1\"\n", "'vs_bst > 1.1' is not of the form"},
   };
   for (const Mistake& item : mistakes) {
     EXPECT_THAT(mistake(item.text), HasSubstr(item.message)) << item.text;

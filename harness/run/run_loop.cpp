@@ -46,7 +46,7 @@ std::string_view run_status(RunOutcome::End end) {
 RunLoop::RunLoop(RunLoopSetup setup)
     : setup_(std::move(setup)),
       clock_(setup_.now, setup_.elapsed_before, setup_.config.limits.wall_time),
-      queue_(std::make_shared<RunQueue>()),
+      queue_(std::make_shared<RunQueue>()), goals_(setup_),
       shelf_(setup_.journal.store(), setup_.config.endpoint.parallel),
       tally_(setup_, clock_, stop_), prompts_(setup_, shelf_), intake_(setup_, shelf_, tally_),
       roles_(setup_, shelf_, tally_), calls_(setup_, queue_, stop_),
@@ -152,6 +152,7 @@ void RunLoop::dispatch() {
       moved = advance(*state) || moved;
       take_arrived({}); // sending many calls takes a while
     }
+    moved = goals_.share(tasks_) || moved;
   }
 }
 
@@ -178,6 +179,7 @@ bool RunLoop::advance(TaskState& state) {
     intake_.add_first_kernels(state);
   }
   decide_evaluations(state);
+  goals_.look_at(state);
   if (!state.unsent.empty()) {
     const search::Ask ask = state.unsent.front();
     if (!start(state, ask, true)) {

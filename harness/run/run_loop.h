@@ -1,6 +1,7 @@
 #pragma once
 
 #include "harness/run/candidate_intake.h"
+#include "harness/run/goals.h"
 #include "harness/run/judgements.h"
 #include "harness/run/model_calls.h"
 #include "harness/run/prompts/prompt_writer.h"
@@ -98,6 +99,7 @@ private:
   std::chrono::milliseconds kept_time_{0};     ///< the last that an event of keep_time() has
   std::optional<ModelCalls::Refusal> refused_; ///< the limit that stopped the last dispatch
   bool is_told_reserve_ = false;               ///< that the rest of the time is kept was said
+  Goals goals_;
   StopSign stop_;
   CandidateShelf shelf_;
   VerdictTally tally_;

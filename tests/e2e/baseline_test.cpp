@@ -330,6 +330,32 @@ TEST_F(BaselineTest, WithoutPyTorchNothingIsStored) {
   EXPECT_FALSE(fs::exists(store));
 }
 
+TEST_F(BaselineTest, ASearchEndsWhenItsKernelPassesTheBestAlternative) {
+  ASSERT_EQ(run(stand_in(kCopies)).exit_code, 0);
+  std::string replies;
+  for (int i = 0; i < 3; ++i) { // files that differ
+    const std::string kernel = kBaseline + std::string("// ") + std::to_string(i) + "\n";
+    replies += json{{"schema", "winnow.call"},
+                    {"version", 1},
+                    {"key", "copying/0/" + std::to_string(i)},
+                    {"model", "recorded-model"},
+                    {"reply", "```cuda\n" + kernel + "```\n"}}
+                   .dump() +
+               '\n';
+  }
+  put(directory.path() / "replies.jsonl", replies);
+  put(directory.path() / "run.toml", "[run]\ntasks = [\"" + task_folder.string() +
+                                         "\"]\ndevice = \"cpu\"\nproposals = 3\nfinalists = 0\n"
+                                         "[endpoint]\nkind = \"replay\"\nfile = "
+                                         "\"replies.jsonl\"\nmodel = \"recorded-model\"\n");
+  const ProgramResult result =
+      run_winnow({"run", (directory.path() / "run.toml").string(), "--store", store.string(),
+                  "--until", "vs_best > 0.000001"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("copying: the search is over: vs_best is "));
+  EXPECT_THAT(result.err, testing::Not(HasSubstr("copying/0/1")));
+}
+
 TEST_F(BaselineTest, AModuleIsRunInOtherWays) {
   const ProgramResult result = run_winnow(
       {"baseline", "torch", "tests/bench/suite/level1/1_ShiftedReLU", "--device", "cpu", "--python",

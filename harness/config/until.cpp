@@ -1,0 +1,59 @@
+#include "harness/config/until.h"
+
+#include "base/error.h"
+#include "base/text.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+namespace winnow::harness {
+namespace {
+
+constexpr std::array<std::pair<const char*, Until::Metric>, 3> kMetrics{
+    {{"vs_best", Until::Metric::VersusBest},
+     {"of_light", Until::Metric::OfLight},
+     {"speedup", Until::Metric::Speedup}}};
+
+[[noreturn]] void refuse(const std::string& text) {
+  throw UsageError("run.until = '" + text + "' is not of the form METRIC > NUMBER",
+                   "write for instance \"vs_best > 1.1\"; a metric is vs_best, of_light (1: the "
+                   "speed of light) or speedup");
+}
+
+} // namespace
+
+Until parse_until(const std::string& text) {
+  const std::size_t above = text.find('>');
+  if (above == std::string::npos) {
+    refuse(text);
+  }
+  const std::string name(trim(std::string_view(text).substr(0, above)));
+  const std::string number(trim(std::string_view(text).substr(above + 1)));
+  Until until;
+  const char* end = number.data() + number.size();
+  const auto parsed = std::from_chars(number.data(), end, until.least);
+  if (parsed.ec != std::errc() || parsed.ptr != end || !std::isfinite(until.least) ||
+      until.least <= 0) {
+    refuse(text);
+  }
+  for (const auto& [known, metric] : kMetrics) {
+    if (name == known) {
+      until.metric = metric;
+      return until;
+    }
+  }
+  refuse(text);
+}
+
+std::string to_string(Until::Metric metric) {
+  for (const auto& [name, known] : kMetrics) {
+    if (known == metric) {
+      return name;
+    }
+  }
+  return "";
+}
+
+} // namespace winnow::harness

@@ -1,0 +1,87 @@
+#include "harness/run/goals.h"
+#include "harness/run/testing/run_loop_fixture.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace winnow::harness {
+namespace {
+
+using agents::ModelReply;
+using agents::ModelRequest;
+using testing::HasSubstr;
+using End = RunOutcome::End;
+
+/// The first reply to task a is fast, all others are not.
+ModelReply fast_for_a(const ModelRequest& request) {
+  return test::ok_reply(test::reply_text("correct", request.key == "a/0/0" ? 3 : 1.1));
+}
+
+struct GoalsTest : test::RunLoopTest {
+  GoalsTest() { config_.until = "speedup > 2"; }
+
+  std::map<std::string, int> calls() const {
+    std::map<std::string, int> of_task;
+    for (const std::string& key : recorded_keys()) {
+      ++of_task[key.substr(0, 1)];
+    }
+    return of_task;
+  }
+};
+
+TEST_F(GoalsTest, ATaskWithAGoodKernelGivesItsCallsToTheOther) {
+  test::ScriptedModel endpoint(fast_for_a);
+  EXPECT_EQ(session(endpoint).end, End::Finished);
+  EXPECT_EQ(calls(), (std::map<std::string, int>{{"a", 1}, {"b", 5}}));
+  EXPECT_THAT(said_, HasSubstr("a: the search is over: speedup is 3, above 2 (run.until)"));
+  EXPECT_THAT(said_, HasSubstr("2 calls of ended searches go to 1 other task"));
+}
+
+TEST_F(GoalsTest, WithoutAnotherTaskTheCallsAreSaved) {
+  tasks_.resize(1);
+  test::ScriptedModel endpoint(fast_for_a);
+  EXPECT_EQ(session(endpoint).end, End::Finished);
+  EXPECT_EQ(calls(), (std::map<std::string, int>{{"a", 1}}));
+}
+
+TEST_F(GoalsTest, WithoutAnAlternativeTheSearchGoesOnAndSaysWhy) {
+  config_.until = "vs_best > 1.1";
+  test::ScriptedModel endpoint(fast_for_a);
+  EXPECT_EQ(session(endpoint).end, End::Finished);
+  EXPECT_EQ(calls(), (std::map<std::string, int>{{"a", 3}, {"b", 3}}));
+  EXPECT_THAT(said_, HasSubstr("a: vs_best is not known, so run.until does not end its search; to "
+                               "time the alternatives: winnow baseline torch a"));
+}
+
+TEST_F(GoalsTest, ChainsAndSingleCallsGetWhatIsLeft) {
+  for (const char* strategy : {"best-of-n", "archive", "fsr"}) {
+    run_name_ = strategy;
+    config_.strategy = strategy;
+    config_.endpoint.parallel = 1;
+    test::ScriptedModel endpoint([](const ModelRequest& request) {
+      return test::ok_reply(test::reply_text("correct", request.key.starts_with("a/") ? 3 : 1.1));
+    });
+    EXPECT_EQ(session(endpoint).end, End::Finished) << strategy;
+    const auto made = calls();
+    EXPECT_EQ(made.at("a") + made.at("b"), 6) << strategy;
+    EXPECT_LT(made.at("a"), 3) << strategy;
+    EXPECT_GT(recompute_decisions(), 0);
+  }
+}
+
+TEST_F(GoalsTest, ARunThatIsKilledAnywhereMakesTheSameCalls) {
+  config_.endpoint.parallel = 1;
+  for (std::int64_t write = 1;; write += 3) {
+    forget();
+    test::ScriptedModel first(fast_for_a), second(fast_for_a);
+    const bool was_stopped = crash_after(write, first);
+    EXPECT_EQ(session(second).end, End::Finished) << write;
+    EXPECT_EQ(calls(), (std::map<std::string, int>{{"a", 1}, {"b", 5}})) << write;
+    if (!was_stopped) {
+      return;
+    }
+  }
+}
+
+} // namespace
+} // namespace winnow::harness
