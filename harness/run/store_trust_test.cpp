@@ -161,6 +161,7 @@ TEST_F(StoreTrustTest, EveryTextReachesOutsideUnlessItIsAKnownWord) {
   const std::set<std::string> words{"run.name",
                                     "run.device",
                                     "run.strategy",
+                                    "run.until",
                                     "run.roles",
                                     "endpoint.run",
 
