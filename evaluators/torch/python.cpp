@@ -77,7 +77,8 @@ process::Command unfenced(const fs::path& python, std::vector<std::string> argum
   return command;
 }
 
-/// The folder with the compiled files of the packages. Several processes may make it at once.
+/// The folder with the compiled files of the packages; empty: the compiler did not end. Several
+/// processes may make it at once.
 fs::path compiled_packages(const fs::path& python, const std::vector<std::string>& packages,
                            const std::string& key) {
   const fs::path folder =
@@ -91,7 +92,10 @@ fs::path compiled_packages(const fs::path& python, const std::vector<std::string
   process::Command command = unfenced(python, arguments);
   command.environment["PYTHONPYCACHEPREFIX"] = folder.string();
   command.limits.wall = kCompileWithin;
-  process::run_child(command, ""); // a file that does not compile is one that nobody imports
+  // An exit code says that a file did not compile: nobody imports that one.
+  if (process::run_child(command, "").end != process::ChildResult::End::Exited) {
+    return {};
+  }
   write_file_atomic(folder / kComplete, "");
   return folder;
 }
@@ -135,16 +139,19 @@ Python ask_python(const fs::path& python) {
   command.limits.wall = kAnswerWithin;
   const process::ChildResult child = process::run_child(command, "");
   const nlohmann::json answer = nlohmann::json::parse(child.out, nullptr, false);
+  Python found;
   std::vector<std::string> paths, packages;
+  std::string key;
   try {
     answer.at("folders").get_to(paths);
+    found.program = answer.at("folders").at(0).get<std::string>();
     answer.at("uncompiled").get_to(packages);
+    key = packages.empty() ? "" : answer.at("torch").dump();
   } catch (const nlohmann::json::exception&) {
     throw Error(fs::path(python).string() + " does not say from where it imports: " +
                     truncate_text(to_valid_utf8(trim(child.err + child.error)), 300),
                 "name another Python in WINNOW_PYTHON");
   }
-  Python found{paths.at(0), {}, {}};
   std::vector<fs::path>& folders = found.folders;
   for (const fs::path& target : targets_of(found.program)) { // of a virtual environment
     if (!target.string().starts_with("/usr/")) {
@@ -160,7 +167,7 @@ Python ask_python(const fs::path& python) {
     }
   }
   if (!packages.empty()) {
-    found.bytecode = compiled_packages(found.program, packages, answer["torch"].dump());
+    found.bytecode = compiled_packages(found.program, packages, key);
   }
   return found;
 }
