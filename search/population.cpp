@@ -43,7 +43,9 @@ void Population::apply(const Event& event) {
 
 std::optional<Action> Population::decide(const Capacity& given) const {
   Capacity capacity = given;
-  capacity.asks = why_done().empty() ? given.asks : 0;
+  if (given.asks > 0 && !why_done().empty()) {
+    capacity.asks = 0;
+  }
   std::optional<Action> action = next(capacity);
   if (Ask* ask = action ? std::get_if<Ask>(&*action) : nullptr) {
     ask->mission = mission_of(*ask);

@@ -4,9 +4,11 @@
 #include "evaluators/messages/arena.h"
 #include "tasks/plan/resolve/plan_resolve.h"
 
+#include <algorithm>
 #include <exception>
 #include <map>
 #include <span>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -18,6 +20,10 @@ constexpr int kBudgets = 5;
 
 std::string text_or_empty(const nlohmann::json& text) {
   return text.is_string() ? text.get<std::string>() : "";
+}
+
+bool has_no_answer(const ModuleAlternative& one) {
+  return !one.judged;
 }
 
 bool is_compiled(const std::string& alternative) {
@@ -72,46 +78,42 @@ std::vector<ModuleAlternative> ModuleAlternatives::answers(const tasks::Shape& s
                                                            std::uint64_t seed, bool with_compiled) {
   host_->torch.start();
   std::vector<ModuleAlternative> found;
-  std::vector<Outputs> outputs;
-  with_names(shape, seed, [&](const std::vector<std::string>& names) {
+  answer(shape, seed, found, [&](const std::vector<std::string>& names) {
     for (const std::string& name : names) {
       if (with_compiled || !is_compiled(name)) {
         found.push_back({name, "", {}, std::nullopt});
-        outputs.push_back(run(shape, found.back()));
       }
     }
   });
-  // Not before: the judge waits while PyTorch has the inputs.
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    judge(shape, seed, outputs[i], found[i]);
-  }
   return found;
 }
 
 void ModuleAlternatives::answer_missing(const tasks::Shape& shape, std::uint64_t seed,
                                         std::vector<ModuleAlternative>& found) {
-  std::vector<std::pair<ModuleAlternative*, Outputs>> missing;
-  for (ModuleAlternative& one : found) {
-    if (!one.judged) {
-      missing.push_back({&one, {}});
-    }
+  if (std::any_of(found.begin(), found.end(), has_no_answer)) {
+    answer(shape, seed, found, [](const std::vector<std::string>&) {});
   }
-  if (missing.empty()) {
-    return;
-  }
-  with_names(shape, seed, [&](const std::vector<std::string>&) {
-    for (auto& [one, outputs] : missing) {
-      outputs = run(shape, *one);
+}
+
+void ModuleAlternatives::answer(const tasks::Shape& shape, std::uint64_t seed,
+                                std::vector<ModuleAlternative>& found, const WithNames& begin) {
+  std::vector<std::pair<ModuleAlternative*, Outputs>> ran;
+  with_names(shape, seed, [&](const std::vector<std::string>& names) {
+    begin(names);
+    for (ModuleAlternative& one : found) {
+      if (has_no_answer(one)) {
+        ran.emplace_back(&one, run(shape, one));
+      }
     }
   });
-  for (const auto& [one, outputs] : missing) {
+  // Not before: the judge waits while PyTorch has the inputs.
+  for (const auto& [one, outputs] : ran) {
     judge(shape, seed, outputs, *one);
   }
 }
 
-void ModuleAlternatives::with_names(
-    const tasks::Shape& shape, std::uint64_t seed,
-    const std::function<void(const std::vector<std::string>& names)>& run) {
+void ModuleAlternatives::with_names(const tasks::Shape& shape, std::uint64_t seed,
+                                    const WithNames& run) {
   const TorchQuestion question = torch_alternatives(task_, shape, host_->exchange.size_bytes());
   with_module_inputs(*host_, task_, shape, seed, question, [&](const std::string& inputs) {
     const auto reply = host_->torch.ask(inputs, question.line, timeout_);

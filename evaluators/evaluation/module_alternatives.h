@@ -57,9 +57,12 @@ public:
 
 private:
   using Outputs = std::map<std::string, std::vector<std::byte>>; ///< by the name of the tensor
+  using WithNames = std::function<void(const std::vector<std::string>& names)>;
   /// Calls `run` with the names of all alternatives while PyTorch has inputs of the shape.
-  void with_names(const tasks::Shape& shape, std::uint64_t seed,
-                  const std::function<void(const std::vector<std::string>& names)>& run);
+  void with_names(const tasks::Shape& shape, std::uint64_t seed, const WithNames& run);
+  /// Calls `begin`, then runs and judges those of `found` that have no answer.
+  void answer(const tasks::Shape& shape, std::uint64_t seed, std::vector<ModuleAlternative>& found,
+              const WithNames& begin);
   /// The outputs of an alternative; else its error is set.
   Outputs run(const tasks::Shape& shape, ModuleAlternative& alternative);
   void judge(const tasks::Shape& shape, std::uint64_t seed, const Outputs& outputs,

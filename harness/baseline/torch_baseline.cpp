@@ -9,7 +9,6 @@
 #include "harness/report/counted.h"
 
 #include <algorithm>
-#include <atomic>
 #include <iostream>
 #include <span>
 #include <thread>
@@ -25,11 +24,17 @@ std::shared_ptr<evaluators::DeviceHost> open_selected(const TorchBaselineOptions
                                  options.evaluation, options.timeout);
 }
 
-/// A measurement of each task whose answers are there; null: its task threw Error beside others.
+/// A measurement of each task whose answers are there; null: its task threw Error beside others, or
+/// it is the only one.
 std::vector<std::unique_ptr<TorchMeasurement>>
 answer_side_by_side(std::span<const tasks::Task> tasks, const TorchBaselineOptions& options,
                     const evaluators::DeviceHost& open) {
   std::vector<std::unique_ptr<TorchMeasurement>> measurements(tasks.size());
+  if (tasks.size() == 1) {
+    return measurements;
+  }
+  std::cerr << "PyTorch compiles and answers for "
+            << counted(static_cast<std::int64_t>(tasks.size()), "task") << '\n';
   std::vector<std::jthread> threads;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     threads.emplace_back([&, i] {
@@ -71,8 +76,6 @@ bool for_each_torch_baseline(
   bool all_are_done = true;
   for (std::size_t first = 0; first < tasks.size(); first += most) {
     const auto group = std::span(tasks).subspan(first, std::min(most, tasks.size() - first));
-    std::cerr << "PyTorch compiles and answers for "
-              << counted(static_cast<std::int64_t>(group.size()), "task") << '\n';
     auto measurements = answer_side_by_side(group, options, *open);
     for (std::size_t i = 0; i < group.size(); ++i) {
       const tasks::Task& task = group[i];

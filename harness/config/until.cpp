@@ -4,7 +4,6 @@
 #include "base/text.h"
 
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -30,18 +29,13 @@ Until parse_until(const std::string& text) {
     refuse(text);
   }
   const std::string name(trim(std::string_view(text).substr(0, above)));
-  const std::string number(trim(std::string_view(text).substr(above + 1)));
-  Until until;
-  const char* end = number.data() + number.size();
-  const auto parsed = std::from_chars(number.data(), end, until.least);
-  if (parsed.ec != std::errc() || parsed.ptr != end || !std::isfinite(until.least) ||
-      until.least <= 0) {
+  const auto least = whole_number<double>(trim(std::string_view(text).substr(above + 1)));
+  if (!least || !std::isfinite(*least) || *least <= 0) {
     refuse(text);
   }
   for (const auto& [known, metric] : kMetrics) {
     if (name == known) {
-      until.metric = metric;
-      return until;
+      return {metric, *least};
     }
   }
   refuse(text);

@@ -44,9 +44,12 @@ Goals::Goals(const RunLoopSetup& setup) : setup_(setup) {
 }
 
 void Goals::look_at(TaskState& state) {
+  if (!until_) {
+    return;
+  }
   const double best = state.speedups.best();
   double& looked = looked_[state.row];
-  if (!until_ || best <= looked || !state.search->why_done().empty()) {
+  if (best <= looked || !state.search->why_done().empty()) {
     return;
   }
   const bool is_first = std::exchange(looked, best) == 0;
@@ -77,13 +80,16 @@ void Goals::look_at(TaskState& state) {
 }
 
 bool Goals::share(std::vector<TaskState>& tasks) {
+  if (!until_) {
+    return false;
+  }
   std::vector<TaskState*> open;
   std::map<TaskState*, std::int64_t> granted;
   std::int64_t unused = 0;
   for (TaskState& state : tasks) {
     if (state.search->why_done().empty()) {
       open.push_back(&state);
-    } else if (const std::int64_t left = unused_calls(state); until_ && left > 0) {
+    } else if (const std::int64_t left = unused_calls(state); left > 0) {
       granted[&state] = -left;
       unused += left;
     }

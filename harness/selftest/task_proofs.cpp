@@ -102,7 +102,10 @@ public:
 
   /// When all threads have ended.
   void work_again(const std::shared_ptr<evaluators::DeviceHost>& host) {
-    for (const std::size_t i : error_ ? std::vector<std::size_t>() : again_) {
+    if (error_) {
+      return;
+    }
+    for (const std::size_t i : again_) {
       try_one(i, host, [&](const std::string& failure) {
         found_[i].task = tasks_[i].name;
         found_[i].digest = tasks_[i].digest;
