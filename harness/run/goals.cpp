@@ -1,6 +1,6 @@
 #include "harness/run/goals.h"
 
-#include "base/text.h"
+#include "base/text/shell_word.h"
 #include "harness/report/counted.h"
 #include "store/board_facts.h"
 #include "store/run_store.h"
