@@ -2,8 +2,11 @@
 
 #include "base/error.h"
 #include "evaluators/host/devices.h"
+#include "harness/client/server_devices.h"
 #include "harness/config/config_keys.h"
 #include "harness/machine/machine.h"
+#include "tasks/proof.h"
+#include "tasks/task/baseline.h"
 
 #include <cstdint>
 #include <limits>
@@ -53,6 +56,60 @@ void add_broker_options(CLI::App& sub, BrokerOptions& options) {
   add("key_file", options.key_file, "FILE");
 }
 
+void add_server_options(CLI::App& sub, ServerOptions& options,
+                        const std::vector<std::string>& here_only) {
+  CLI::Option* server =
+      sub.add_option("--server", options.server,
+                     "a `winnow serve --judge` that answers instead of this machine: "
+                     "http://HOST:PORT, the path of its socket, or the folder of its mailbox")
+          ->envname("WINNOW_SERVER");
+  sub.add_option("--token-file", options.token_file,
+                 "file with the token for the server (default: the variable WINNOW_TOKEN)")
+      ->needs(server);
+  for (const std::string& name : here_only) {
+    if (CLI::Option* option = sub.get_option_no_throw(name)) {
+      option->excludes(server);
+    }
+  }
+}
+
+std::vector<std::string> judging_option_names() {
+  std::vector<std::string> names{
+      "--device", "--seed", "--timeout", "--compile-timeout", "--require-isolation", "--store"};
+  for (const char* key :
+       {"url", "pool", "credentials", "ca_file", "certificate_file", "key_file"}) {
+    names.emplace_back(find_config_key("broker", key)->option);
+  }
+  return names;
+}
+
+JudgingPlace::JudgingPlace(const JudgingOptions& options, const std::string& task,
+                           CommandStore& store)
+    : options_(options) {
+  if (options.server.server.empty()) {
+    task_ = named_task(task, store);
+    return;
+  }
+  JudgeServer server(options.server);
+  served_ = served_task(server, task);
+  task_.name = served_->task;
+  store.look_up_at(options.server);
+}
+
+std::unique_ptr<evaluators::DevicePool>
+JudgingPlace::open(const evaluators::EvaluationOptions& resolved, bool only_one) const {
+  return served_ ? server_devices(options_.server, *served_)
+                 : open_devices(options_, resolved, only_one);
+}
+
+std::string JudgingPlace::versus(std::string_view device_kind) const {
+  return served_ ? served_->versus : std::string(tasks::speedup_versus(task_, device_kind));
+}
+
+std::string JudgingPlace::warning(const std::string& device_kind) const {
+  return served_ ? "" : tasks::unproven_warning({task_}, device_kind);
+}
+
 std::unique_ptr<evaluators::DevicePool>
 open_devices(const JudgingOptions& options, evaluators::EvaluationOptions resolved, bool only_one) {
   if (only_one && options.broker.url.empty()) {
@@ -64,7 +121,7 @@ open_devices(const JudgingOptions& options, evaluators::EvaluationOptions resolv
 evaluators::EvaluationOptions resolved(const JudgingOptions& options) {
   evaluators::EvaluationOptions evaluation = options.evaluation;
   evaluation.counters = evaluators::Counting::Off; // the `profile` command turns them on
-  if (options.broker.url.empty()) {
+  if (options.broker.url.empty() && options.server.server.empty()) {
     check_isolation(evaluation);
   }
   return evaluation;

@@ -2,14 +2,17 @@
 
 #include "evaluators/evaluation/evaluation_options.h"
 #include "evaluators/evaluation/evaluation_request.h"
+#include "harness/client/judge_server.h"
 #include "harness/commands/commands.h"
 #include "harness/machine/judging_devices.h"
+#include "harness/named/named_task.h"
 
 #include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace winnow::harness {
 
@@ -17,6 +20,7 @@ namespace winnow::harness {
 struct JudgingOptions {
   evaluators::EvaluationOptions evaluation;
   BrokerOptions broker;
+  ServerOptions server;
 };
 
 /// Helps of --device.
@@ -36,6 +40,35 @@ void add_judging_options(CLI::App& sub, JudgingOptions& options, const std::stri
 void add_broker_options(CLI::App& sub, BrokerOptions& options);
 /// Throws NotPermitted.
 evaluators::EvaluationOptions resolved(const JudgingOptions& options);
+
+/// Adds --server and --token-file. Options that the server decides exclude --server: those with the
+/// names `here_only` that `sub` has, so add them before.
+void add_server_options(CLI::App& sub, ServerOptions& options,
+                        const std::vector<std::string>& here_only);
+/// The names of add_judging_options() for add_server_options().
+std::vector<std::string> judging_option_names();
+
+/// Where a command judges kernels of one task: here, or at a server.
+class JudgingPlace {
+public:
+  /// Finds the task. `store`: of the command; looks up candidates at the server from now on. Throws
+  /// as named_task() and served_task().
+  JudgingPlace(const JudgingOptions& options, const std::string& task, CommandStore& store);
+
+  const tasks::Task& task() const { return task_; } ///< a server's has nothing but its name
+  /// As open_devices() below.
+  std::unique_ptr<evaluators::DevicePool> open(const evaluators::EvaluationOptions& resolved,
+                                               bool only_one = false) const;
+  /// What speedups are against, on a device of this kind.
+  std::string versus(std::string_view device_kind) const;
+  /// tasks::unproven_warning(); empty: nothing to warn of.
+  std::string warning(const std::string& device_kind) const;
+
+private:
+  const JudgingOptions& options_;
+  tasks::Task task_;
+  std::optional<ServedTask> served_; ///< nullopt: here
+};
 
 /// The devices that the options name. Of several devices of this machine only the first, if
 /// `only_one`. Throws as open_devices().

@@ -1,5 +1,7 @@
 #include "base/json_dump.h"
 #include "harness/commands/commands.h"
+#include "harness/commands/judging.h"
+#include "harness/commands/reports.h"
 #include "harness/named/named_task.h"
 #include "harness/report/board_report.h"
 #include "harness/report/terminal.h"
@@ -8,7 +10,6 @@
 #include "tasks/task/task.h"
 
 #include <iostream>
-#include <map>
 
 #include <nlohmann/json.hpp>
 
@@ -25,43 +26,35 @@ constexpr const char* kRankRule =
 
 struct LeaderboardCommand {
   std::string store;
-  store::LeaderboardQuery query;
-  std::string format = "table";
+  BoardReport board;
   std::string suite;
   bool problems = false;
-  bool json = false;
+  ServerOptions server;
 };
 
-const std::map<std::string, Format>& formats() {
-  static const std::map<std::string, Format> known{{"table", Format::Table},
-                                                   {"json", Format::Json},
-                                                   {"csv", Format::Csv},
-                                                   {"md", Format::Markdown}};
-  return known;
-}
-
 ExitCode suite_table(const LeaderboardCommand& command, const store::RunStore& store) {
-  const nlohmann::json document = stored_suite_json(store, command.suite, command.query.run);
-  std::cout << (command.json ? json_document(document) : suite_text(document, command.problems));
+  const nlohmann::json document = stored_suite_json(store, command.suite, command.board.query.run);
+  std::cout << (command.board.format == "json" ? json_document(document)
+                                               : suite_text(document, command.problems));
   return ExitCode::Done;
 }
 
-ExitCode leaderboard(const LeaderboardCommand& command) {
+ExitCode leaderboard(LeaderboardCommand command) {
+  BoardReport& board = command.board;
+  board.columns = table_columns();
+  if (!command.server.server.empty()) {
+    std::cout << report_at(command.server, board_target(board));
+    return ExitCode::Done;
+  }
   const store::RunStore store(find_store(command.store), store::RunStore::Mode::ReadOnly);
   if (!command.suite.empty()) {
     return suite_table(command, store);
   }
-  store::LeaderboardQuery query = command.query;
-  query.run = only_run(store, query.run);
-  store.require_known(query);
-  auto rows = store.leaderboard(query);
-  const Format format = command.json ? Format::Json : formats().at(command.format);
-  const store::BoardFacts facts = store::board_facts(store, query, rows);
-  if (rows.empty() && facts.left_out.empty() && format == Format::Table) {
-    std::cerr << store.why_nobody_is_ranked(query) << '\n';
-    return ExitCode::Done;
+  const std::string text = board_report(store, board);
+  if (text.empty()) {
+    std::cerr << store.why_nobody_is_ranked(board.query) << '\n';
   }
-  std::cout << format_leaderboard(rows, format, facts);
+  std::cout << text;
   return ExitCode::Done;
 }
 
@@ -76,18 +69,22 @@ void add_leaderboard(CLI::App& app, Action& chosen) {
       leaderboard);
   sub.footer(kRankRule + sub.get_footer());
   sub.add_option("--store", command.store, kStoreHelp);
-  add_query_options(sub, command.query);
-  sub.add_option("--top", command.query.top, "rows per task and device; 0: all")
+  add_query_options(sub, command.board.query);
+  sub.add_option("--top", command.board.query.top, "rows per task and device; 0: all")
       ->check(at_least_zero());
-  auto* format = sub.add_option("--format", command.format, "table, json, csv or md")
-                     ->check(CLI::IsMember(formats()));
-  sub.add_flag("--json", command.json, "the same as --format json")->excludes(format);
+  auto* format = sub.add_option("--format", command.board.format, "table, json, csv or md")
+                     ->check(CLI::IsMember({"table", "json", "csv", "md"}));
+  sub.add_flag_callback(
+         "--json", [&command = command] { command.board.format = "json"; },
+         "the same as --format json")
+      ->excludes(format);
   auto* suite = sub.add_option("--suite", command.suite,
                                "the scores of each run at all tasks of this suite instead, "
                                "which is named as for `winnow bench` (docs/bench.md)")
                     ->excludes(format);
   sub.add_flag("--problems", command.problems, "with --suite: a line for each problem, too")
       ->needs(suite);
+  add_server_options(sub, command.server, {"--store", "--suite"});
 }
 
 } // namespace winnow::harness

@@ -3,9 +3,11 @@
 #include "base/files.h"
 #include "base/freed_memory.h"
 #include "evaluators/ceilings/measure_ceilings.h"
+#include "evaluators/evaluation/blank_evaluation.h"
 #include "evaluators/evaluation/profile.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
+#include "harness/commands/reports.h"
 #include "harness/exit/interrupt.h"
 #include "harness/machine/machine.h"
 #include "harness/report/task_report.h"
@@ -14,11 +16,13 @@
 #include "harness/serve/board_pages.h"
 #include "harness/serve/http/http_server.h"
 #include "harness/serve/judge_routes.h"
+#include "harness/serve/mailbox/mailbox_server.h"
 #include "harness/serve/reward.h"
 #include "harness/serve/served_tasks.h"
 #include "harness/serve/server_application.h"
 #include "profiling/roofline/ceilings.h"
 #include "tasks/catalogue.h"
+#include "tasks/task/baseline.h"
 #include "tasks/task/task.h"
 
 #include <algorithm>
@@ -36,6 +40,7 @@ namespace {
 struct ServeCommand {
   std::string store;
   std::string bind = "127.0.0.1:8787";
+  std::string socket, mailbox;
   std::string token_file, token_env, board_token;
   bool with_prompts = false;
   bool judge = false;
@@ -121,8 +126,8 @@ Rewards rewards_of(const ServeCommand& command) {
 class JudgePart {
 public:
   JudgePart(const ServeCommand& command, const Access& access, Poster& poster)
-      : options_(resolved(command.judging)), rewards_(rewards_of(command)),
-        tasks_(tasks::find_catalogue(), command.tasks),
+      : store_path_(command.store), options_(resolved(command.judging)),
+        rewards_(rewards_of(command)), tasks_(tasks::find_catalogue(), command.tasks),
         devices_(open_devices(command.judging, options_)),
         store_(command.store, store::RunStore::Mode::ReadWrite), run_(own_run(command.run)),
         service_(setup(command, access, poster)), routes_(service_, routes_setup(poster)) {}
@@ -201,12 +206,46 @@ private:
     task.erase("folder");
     return task;
   }
+  std::string without_path(std::string text) const {
+    for (std::size_t at = 0; (at = text.find(store_path_, at)) != std::string::npos;) {
+      text.replace(at, store_path_.size(), "FILE");
+    }
+    return text;
+  }
+  /// What a command with --server prints.
+  std::optional<nlohmann::json> report(const Target& target, const std::string& sees) {
+    if (target.is({"v1", "reports", "task"})) {
+      target.allow_only({"task"});
+      const auto task = tasks_.find(target.value("task"));
+      const evaluators::DeviceReport& device = devices_->first();
+      return nlohmann::json{{"task", task->name},
+                            {"versus", tasks::speedup_versus(*task, device.kind)},
+                            {"device", device},
+                            {"evaluator_version", evaluators::kEvaluatorVersion}};
+    }
+    store::RunStore own(store_path_, store::RunStore::Mode::ReadOnly);
+    if (!sees.empty()) {
+      own.show_only(sees);
+    }
+    try {
+      auto report = stored_report(own, target);
+      if (report) {
+        (*report)["text"] = without_path((*report)["text"].get<std::string>());
+      }
+      return report;
+    } catch (const UsageError& error) {
+      throw UsageError(without_path(error.what()), without_path(error.remedy()));
+    }
+  }
   JudgeRoutes::Setup routes_setup(Poster& poster) {
     JudgeRoutes::Setup setup;
     setup.in_turn = poster.in_turn();
     setup.version = winnow_version();
     setup.task = [this](const std::string& name) {
       return without_folder(task_json(*tasks_.find(name)));
+    };
+    setup.report = [this](const Target& target, const std::string& sees) {
+      return report(target, sees);
     };
     setup.task_list = [this] {
       if (task_list_.is_null()) {
@@ -224,6 +263,7 @@ private:
     return setup;
   }
 
+  std::string store_path_;
   evaluators::EvaluationOptions options_;
   Rewards rewards_;
   ServedTasks tasks_;
@@ -262,14 +302,19 @@ ExitCode serve(const ServeCommand& command) {
                                 judge ? &judge->routes() : nullptr);
   HttpLimits limits;
   limits.owner_share = access.clients() > 1 ? 0.5 : 1;
-  HttpServer server(bind, application, limits);
+  HttpServer server({bind, command.socket}, application, limits);
   poster.set(&server);
+  std::optional<MailboxServer> mailbox;
+  if (!command.mailbox.empty()) {
+    mailbox.emplace(command.mailbox, std::nullopt, application, poster.in_turn());
+  }
   const OnInterrupt stop(interrupt, [&] { server.stop(); });
   if (judge) {
     std::cerr << judge->start() << '\n';
   }
   std::cout << "serves at " << url_of(bind, server.port()) << std::endl;
   server.run();
+  mailbox.reset();
   judge.reset(); // its threads post to the server
   poster.set(nullptr);
   return ExitCode::Interrupted;
@@ -318,6 +363,11 @@ void add_serve(CLI::App& app, Action& chosen) {
       serve);
   sub.add_option("--store", command.store, kStoreHelp);
   sub.add_option("--bind", command.bind, "address and port to listen at; port 0: any free one");
+  sub.add_option("--socket", command.socket,
+                 "also listen at this path, as a Unix socket of this user");
+  sub.add_option("--mailbox", command.mailbox,
+                 "also take requests as files in this folder, for programs in a sandbox that "
+                 "forbids sockets");
   sub.add_option("--token-file", command.token_file,
                  "file with the tokens that clients must send: a line OWNER TOKEN for each, or "
                  "OWNER TOKEN reads_all for an owner that sees all; mode 0600");

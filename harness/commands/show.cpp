@@ -1,8 +1,9 @@
-#include "base/error.h"
 #include "base/json_dump.h"
 #include "base/text.h"
 #include "base/text/shell_word.h"
 #include "harness/commands/commands.h"
+#include "harness/commands/judging.h"
+#include "harness/commands/reports.h"
 #include "harness/named/named_task.h"
 #include "harness/report/candidate_report.h"
 #include "harness/report/json_table.h"
@@ -21,10 +22,9 @@ namespace winnow::harness {
 namespace {
 
 struct ShowCommand {
-  std::string candidate;
+  CandidateReport asked;
   std::string store;
-  bool source = false, plan = false, reply = false, prompt = false, log = false, samples = false;
-  bool json = false;
+  ServerOptions server;
 };
 
 struct DiffCommand {
@@ -41,54 +41,16 @@ store::CandidateRecord record_of(const store::RunStore& store, const std::string
   return store.candidate_record(store.candidate_named(name));
 }
 
-/// `text` with a line end; `what` names the text in the message if there is none.
-std::string required(const std::string& text, const nlohmann::json& document, const char* what) {
-  if (text.empty()) {
-    throw UsageError(
-        fmt::format("candidate {} has no {}", text_at(document, "candidate_id"), what));
-  }
-  return text.ends_with('\n') ? text : text + "\n";
-}
-
-/// Whether one part of the candidate is printed, as it is.
-bool is_part(const ShowCommand& command) {
-  return command.source || command.plan || command.reply || command.prompt || command.log ||
-         command.samples;
-}
-
-std::string selected(const ShowCommand& command, const nlohmann::json& document) {
-  if (command.source) {
-    return required(text_at(document, "source"), document, "source");
-  }
-  if (command.plan) {
-    return required(text_at(document, "plan"), document, "launch plan");
-  }
-  if (command.reply) {
-    return required(text_at(document, "reply"), document, "reply of a model");
-  }
-  if (command.prompt) {
-    return required(prompt_text(document), document, "prompt");
-  }
-  if (command.log) {
-    return required(text_at(document, "evaluation/build/log"), document,
-                    "messages of the compiler");
-  }
-  return command.samples ? samples_text(document) : candidate_text(document);
-}
-
 ExitCode show(const ShowCommand& command) {
-  const store::RunStore store(find_store(command.store), store::RunStore::Mode::ReadOnly);
-  const nlohmann::json document =
-      candidate_json(record_of(store, command.candidate), {command.prompt, command.reply});
-  if (command.json) {
-    std::cout << json_document(document);
-    return ExitCode::Done;
-  }
-  const std::string text = selected(command, document);
-  if (is_part(command)) {
-    print_file(text);
-  } else {
+  const std::string text = command.server.server.empty()
+                               ? candidate_report(store::RunStore(find_store(command.store),
+                                                                  store::RunStore::Mode::ReadOnly),
+                                                  command.asked)
+                               : report_at(command.server, candidate_target(command.asked));
+  if (command.asked.part.empty() || command.asked.json) {
     std::cout << text;
+  } else {
+    print_file(text);
   }
   return ExitCode::Done;
 }
@@ -112,14 +74,17 @@ ExitCode diff(const DiffCommand& command) {
 }
 
 void add_parts(CLI::App& sub, ShowCommand& command) {
-  const std::vector<CLI::Option*> parts{
-      sub.add_flag("--source", command.source, "print the kernel file"),
-      sub.add_flag("--plan", command.plan, "print the launch plan, JSON"),
-      sub.add_flag("--reply", command.reply, "print the model's whole reply"),
-      sub.add_flag("--prompt", command.prompt, "print the messages that the model was sent"),
-      sub.add_flag("--log", command.log, "print the compiler's messages"),
-      sub.add_flag("--samples", command.samples,
-                   "print each measured time in ns, in columns separated by tabs")};
+  std::vector<CLI::Option*> parts;
+  const auto add = [&](const std::string& part, const char* help) {
+    parts.push_back(sub.add_flag_callback(
+        "--" + part, [&command, part] { command.asked.part = part; }, help));
+  };
+  add("source", "print the kernel file");
+  add("plan", "print the launch plan, JSON");
+  add("reply", "print the model's whole reply");
+  add("prompt", "print the messages that the model was sent");
+  add("log", "print the compiler's messages");
+  add("samples", "print each measured time in ns, in columns separated by tabs");
   for (std::size_t i = 0; i < parts.size(); ++i) {
     for (std::size_t j = i + 1; j < parts.size(); ++j) {
       parts[i]->excludes(parts[j]);
@@ -135,12 +100,13 @@ void add_show(CLI::App& app, Action& chosen) {
       "One candidate: who wrote it and how, its verdict, times, parameters, resources and "
       "findings; or one part of it as plain text",
       show);
-  sub.add_option("ID", command.candidate, kIdHelp)->required();
+  sub.add_option("ID", command.asked.candidate, kIdHelp)->required();
   sub.add_option("--store", command.store, kStoreHelp);
   add_parts(sub, command);
-  sub.add_flag("--json", command.json,
+  sub.add_flag("--json", command.asked.json,
                "one JSON document, schema winnow.candidate, version 1; it has the prompt and the "
                "reply only with --prompt and --reply");
+  add_server_options(sub, command.server, {"--store"});
 }
 
 void add_diff(CLI::App& app, Action& chosen) {

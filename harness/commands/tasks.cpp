@@ -1,6 +1,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "harness/commands/commands.h"
+#include "harness/commands/judging.h"
 #include "harness/named/named_task.h"
 #include "harness/report/task_report.h"
 #include "tasks/catalogue.h"
@@ -16,19 +17,25 @@ namespace winnow::harness {
 namespace {
 
 struct TasksCommand {
+  ServerOptions server;
   std::string task;
   std::string file; ///< of the starter file; empty: stdout
   bool json = false;
 };
 
 ExitCode list_catalogue(const TasksCommand& command) {
-  const nlohmann::json document = task_list_json(tasks::find_tasks(tasks::find_catalogue(), {}));
+  const nlohmann::json document =
+      command.server.server.empty() ? task_list_json(tasks::find_tasks(tasks::find_catalogue(), {}))
+                                    : JudgeServer(command.server).get("/v1/tasks");
   std::cout << (command.json ? document.dump(2) + "\n" : task_list_text(document));
   return ExitCode::Done;
 }
 
 ExitCode show_task(const TasksCommand& command) {
-  const nlohmann::json document = task_json(named_task(command.task, "", TaskUse::Show));
+  const nlohmann::json document =
+      command.server.server.empty()
+          ? task_json(named_task(command.task, "", TaskUse::Show))
+          : JudgeServer(command.server).get("/v1/tasks/" + url_part(command.task));
   std::cout << (command.json ? document.dump(2) + "\n" : task_text(document));
   return ExitCode::Done;
 }
@@ -56,6 +63,7 @@ void add_tasks(CLI::App& app, Action& chosen) {
     const auto [sub, command] =
         add_command(*tasks_command, chosen, "list", "Every task of the catalogue", list_catalogue);
     sub.add_flag("--json", command.json, "one JSON document, schema winnow.tasks, version 1");
+    add_server_options(sub, command.server, {});
   }
   {
     const auto [sub, command] = add_command(
@@ -64,6 +72,7 @@ void add_tasks(CLI::App& app, Action& chosen) {
         show_task);
     sub.add_option("TASK", command.task, "name, category/name or folder")->required();
     sub.add_flag("--json", command.json, "one JSON document, schema winnow.task, version 2");
+    add_server_options(sub, command.server, {});
   }
   const auto [sub, command] = add_command(
       *tasks_command, chosen, "template",

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "harness/client/judge_server.h"
 #include "store/run_store.h"
 #include "tasks/task/task.h"
 
@@ -28,11 +29,15 @@ public:
   /// Whether the command adds to the store.
   bool keeps() const { return use_ == Use::Keep && !path_.empty(); }
   const std::string& path() const { return path_; } ///< as the command line names it
+  /// Candidates are those of a server from now on.
+  void look_up_at(const ServerOptions& server) { server_ = server; }
+  const std::optional<ServerOptions>& server() const { return server_; }
 
 private:
   std::string path_;
   Use use_;
   std::optional<store::RunStore> store_;
+  std::optional<ServerOptions> server_;
 };
 
 /// What a command does with a task. To judge it, or to show it to a model, the task must be filled

@@ -5,6 +5,8 @@
 #include "evaluators/evaluation/blank_evaluation.h"
 #include "harness/serve/judge_service.h"
 #include "tasks/catalogue.h"
+#include "tasks/plan/kernel_file.h"
+#include "tasks/plan/tuning/parameter_choices.h"
 
 #include <algorithm>
 #include <map>
@@ -52,6 +54,21 @@ std::string content_of(const std::string& owner, const JudgeRequest& request) {
     text += fmt::format(" {} {} {}", item.task, item.is_kernel, sha256_hex(item.text));
   }
   return sha256_hex(text);
+}
+
+/// The choice of the kernel file's plan that has these values; empty if there are none. nullopt:
+/// the plan allows none.
+std::optional<tasks::ParameterChoice> choice_of(const std::string& text,
+                                                const tasks::ParameterChoice& values) {
+  if (values.empty()) {
+    return values;
+  }
+  try {
+    const tasks::KernelFileResult parsed = tasks::parse_kernel_file(text, "");
+    return parsed.kernel_file ? tasks::choice_with(parsed.kernel_file->plan, values) : std::nullopt;
+  } catch (const tasks::ExpressionError&) {
+    return std::nullopt;
+  }
 }
 
 } // namespace
@@ -138,8 +155,9 @@ JudgeService::Planned JudgeService::plan(JudgeItem& item, Acceptance& asked_for)
     planned.accepted.error = named_task.error;
     return planned;
   }
-  planned.options = {planned.task->name, planned.task->digest, request.depth, request.fresh,
-                     named_task.rival,   request.max_variants, asked_for.seed};
+  planned.options = {planned.task->name, planned.task->digest, request.depth,  request.fresh,
+                     named_task.rival,   request.max_variants, asked_for.seed, {},
+                     request.measuring};
   planned.text = std::move(item.text);
   planned.bad_reply = item.bad_reply;
   if (!item.is_kernel && planned.bad_reply.empty()) {
@@ -148,6 +166,15 @@ JudgeService::Planned JudgeService::plan(JudgeItem& item, Acceptance& asked_for)
     if (kernel.text) {
       planned.text = *std::move(kernel.text);
     }
+  }
+  if (planned.bad_reply.empty()) {
+    const auto choice = choice_of(planned.text, item.parameters);
+    if (!choice) {
+      planned.task.reset();
+      planned.accepted.error = "the plan of the kernel has no choice with these parameters";
+      return planned;
+    }
+    planned.options.parameters = *choice;
   }
   const auto asked = evaluation_request(planned.task, planned.text, planned.options);
   planned.accepted.job = sha256_hex(fmt::format(

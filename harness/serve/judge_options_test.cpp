@@ -31,6 +31,54 @@ TEST_F(JudgeOptionsTest, GivesMetadataBackAsItWas) {
   EXPECT_EQ(json::parse(stream->lines.front()).at("metadata"), metadata);
 }
 
+TEST_F(JudgeOptionsTest, MeasuresWhatARequestAsksFor) {
+  const std::string kernel = family_saying(2);
+  json one = item("a", kernel);
+  one["parameters"] = {{"TIMES", 3}};
+  const json body = {
+      {"items", {one}}, {"counters", "full"}, {"energy", true}, {"time_budget_ms", 300}};
+  const json accepted = body_of(send("POST", "/v1/judge", body));
+  const std::string job = accepted.at("jobs").at(0).at("job");
+  for (const bool again : {false, true}) { // a restart asks for the same
+    ASSERT_EQ(evaluations->requests.size(), 1U) << again;
+    const evaluators::EvaluationRequest& request = evaluations->requests.front();
+    EXPECT_EQ(request.choices, (std::vector<tasks::ParameterChoice>{{{"TIMES", 3}}}));
+    EXPECT_EQ(request.protocol.counters, evaluators::Counting::Full);
+    EXPECT_TRUE(request.protocol.energy && request.protocol.warm && !request.protocol.reuse);
+    EXPECT_EQ(request.protocol.time_budget, std::chrono::milliseconds(300));
+    if (!again) {
+      restart();
+    }
+  }
+  EXPECT_NE(judge({item("a", kernel)}).at("jobs").at(0).at("job"), job);
+  one["parameters"] = {{"TIMES", 17}};
+  const json refused = body_of(send("POST", "/v1/judge", {{"items", {one}}}));
+  EXPECT_EQ(refused.at("jobs").at(0).at("state"), "refused");
+  for (const json& wrong :
+       {json{{"counters", "auto"}}, json{{"time_budget_ms", 60'000}}, json{{"energy", 1}},
+        json{{"counters", "fast"}, {"depth", "correct"}}}) {
+    json asked = {{"items", {item("a", kernel)}}};
+    asked.update(wrong);
+    EXPECT_EQ(status_of(send("POST", "/v1/judge", asked)), 422) << asked;
+  }
+}
+
+TEST_F(JudgeOptionsTest, GivesTheOwnerARecordWithoutHiddenShapes) {
+  const std::string job = judge({item("a", kernel_saying("correct", 2))}).at("jobs")[0].at("job");
+  const std::string target = "/v1/jobs/" + job + "/record";
+  EXPECT_EQ(status_of(send("GET", target)), 404); // not judged yet
+  evaluations->answer();
+  const auto exchange = send("GET", target);
+  ASSERT_EQ(status_of(exchange), 200);
+  const std::string text = exchange->answer()->body;
+  EXPECT_EQ(text.find("SECRET"), std::string::npos);
+  const evaluators::EvaluationResult result = evaluators::decode_evaluation_result(text);
+  EXPECT_EQ(result.evaluations.at(0).speedup, 2);
+  EXPECT_EQ(result.evaluations.at(0).hidden_speedup, 0);
+  EXPECT_EQ(status_of(send("GET", target, nullptr, "bob")), 404);
+  EXPECT_EQ(status_of(send("GET", target, nullptr, kReader)), 200);
+}
+
 TEST_F(JudgeOptionsTest, SaysWhatWasKnownAndHowLongAKernelWaited) {
   const std::vector<json> items = {item("a", kernel_saying("correct", 2)),
                                    {{"id", "b"}, {"task", "axpy"}, {"reply", "no kernel"}}};

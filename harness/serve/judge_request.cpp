@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "harness/serve/client_request.h"
 
+#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
@@ -15,9 +16,41 @@ namespace {
 
 constexpr std::size_t kShownOfLongText = 4096; ///< bytes that the store keeps
 
+tasks::ParameterChoice parameters_of(const ClientObject& item) {
+  tasks::ParameterChoice parameters;
+  const nlohmann::json* given = item.find("parameters");
+  if (given == nullptr) {
+    return parameters;
+  }
+  const ClientObject object(*given, item.path_of("parameters"));
+  for (const auto& [name, value] : given->items()) {
+    if (!value.is_number_integer()) {
+      throw UsageError(object.path_of(name.c_str()) + " is no whole number");
+    }
+    parameters[name] = value.get<std::int64_t>();
+  }
+  return parameters;
+}
+
+Measuring measuring_of(const ClientObject& request) {
+  Measuring measuring;
+  if (request.find("counters") != nullptr) {
+    const std::vector<std::string> known{"off", "fast", "full"};
+    measuring.counters = request.text("counters");
+    if (std::find(known.begin(), known.end(), measuring.counters) == known.end()) {
+      const std::string shown = shortened(to_valid_utf8(measuring.counters), 40);
+      throw UsageError("counters: there is no '" + shown + "'" + suggestion(shown, known));
+    }
+  }
+  measuring.energy = request.boolean("energy");
+  measuring.time_budget =
+      std::chrono::milliseconds(request.whole_number("time_budget_ms", 0, kMostTimeBudgetMs, 0));
+  return measuring;
+}
+
 JudgeItem item_of(const nlohmann::json& json, std::size_t index) {
   const ClientObject object(json, fmt::format("items[{}]", index));
-  object.allow_only({"id", "task", "reply", "kernel"});
+  object.allow_only({"id", "task", "reply", "kernel", "parameters"});
   JudgeItem item{object.text("id"), object.text("task"), object.text("reply"), false, {}};
   if (object.find("kernel") != nullptr) {
     if (object.find("reply") != nullptr) {
@@ -27,6 +60,7 @@ JudgeItem item_of(const nlohmann::json& json, std::size_t index) {
     item.text = object.text("kernel");
     item.is_kernel = true;
   }
+  item.parameters = parameters_of(object);
   if (item.id.empty()) {
     item.id = std::to_string(index);
   }
@@ -83,6 +117,17 @@ JudgeDepth depth_from_string(const std::string& name) {
 }
 
 void check_options(const JudgeRequest& request) {
+  const bool has_parameters =
+      std::any_of(request.items.begin(), request.items.end(),
+                  [](const JudgeItem& item) { return !item.parameters.empty(); });
+  if (request.depth != JudgeDepth::Full && request.measuring != Measuring{}) {
+    throw UsageError("counters, energy and time_budget_ms need the depth 'full'",
+                     "leave depth out");
+  }
+  if (has_parameters && request.max_variants > 1) {
+    throw UsageError("max_variants chooses the parameters itself",
+                     "leave max_variants or parameters out");
+  }
   if (request.depth != JudgeDepth::Full &&
       (!request.race_against.empty() || request.max_variants > 1)) {
     throw UsageError("race_against and max_variants need the depth 'full'", "leave depth out");
@@ -108,7 +153,7 @@ JudgeRequest parse_judge_request(std::string_view body) {
   const nlohmann::json document = parse_client_json(body);
   const ClientObject object(document, "");
   object.allow_only({"items", "depth", "max_variants", "reward", "priority", "fresh",
-                     "race_against", "wait_s", "metadata"});
+                     "race_against", "counters", "energy", "time_budget_ms", "wait_s", "metadata"});
   const nlohmann::json* items = object.find("items");
   if (items == nullptr || !items->is_array() || items->empty() || items->size() > kMaxItems) {
     throw UsageError(fmt::format("items is no list of 1 to {} items", kMaxItems));
@@ -128,6 +173,7 @@ JudgeRequest parse_judge_request(std::string_view body) {
       static_cast<int>(object.whole_number("priority", -kMostPriority, kMostPriority, 0));
   request.fresh = object.boolean("fresh");
   request.race_against = object.text("race_against");
+  request.measuring = measuring_of(object);
   request.metadata = metadata_of(object);
   check_options(request);
   request.wait = std::chrono::seconds(object.number("wait_s", kMostWait.count()));

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "tasks/plan/plan.h"
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +16,8 @@ constexpr std::size_t kMaxItemBytes = std::size_t{256} << 10U; ///< of one reply
 constexpr std::size_t kMaxIdBytes = 200;
 constexpr std::size_t kMaxMetadataBytes = std::size_t{16} << 10U; ///< as JSON
 constexpr std::int64_t kMostVariants = 256;
-constexpr std::int64_t kMostPriority = 100; ///< the least is its negative
+constexpr std::int64_t kMostTimeBudgetMs = 5000; ///< of sampling, per shape and kernel
+constexpr std::int64_t kMostPriority = 100;      ///< the least is its negative
 
 /// How far a kernel is judged.
 enum class JudgeDepth : std::uint8_t {
@@ -34,6 +37,15 @@ struct JudgeItem {
   /// Why `text` is judged as a bad reply without being read: it is too long, and only its beginning
   /// and its digest are left of it. Empty: it is read.
   std::string bad_reply = {};
+  tasks::ParameterChoice parameters = {}; ///< of the kernel's plan; empty: its default choice
+};
+
+/// What is measured of a correct kernel beside its times.
+struct Measuring {
+  std::string counters = "off"; ///< "off", "fast", "full"
+  bool energy = false;
+  std::chrono::milliseconds time_budget{0}; ///< of sampling, per shape and kernel; 0: the server's
+  bool operator==(const Measuring&) const = default;
 };
 
 struct JudgeRequest {
@@ -43,6 +55,7 @@ struct JudgeRequest {
   std::size_t max_variants = 1;
   std::string reward; ///< name of a formula; empty: the server's
   int priority = 0;   ///< kernels of a higher one go before the same client's others
+  Measuring measuring = {};
   bool fresh = false; ///< measure again, although the server may know the answer
   /// A candidate of the store ("@43", or the beginning of its file's digest) against which correct
   /// kernels race; empty: none.

@@ -144,6 +144,7 @@ json result_json(const store::JudgeItemRow& item, const JobFacts& job,
   json result = {{"id", item.item},
                  {"job", item.job},
                  {"place", item.place},
+                 {"candidate", item.candidate},
                  {"state", "done"},
                  {"task", job.task},
                  {"task_digest", job.task_digest},
@@ -197,7 +198,11 @@ json result_json(const store::JudgeItemRow& item, const JobFacts& job,
 using nlohmann::json;
 
 std::string encoded(const JobOptions& options) {
-  return json_line({{"task", options.task},
+  return json_line({{"parameters", options.parameters},
+                    {"counters", options.measuring.counters},
+                    {"energy", options.measuring.energy},
+                    {"time_budget_ms", options.measuring.time_budget.count()},
+                    {"task", options.task},
                     {"task_digest", options.task_digest},
                     {"depth", to_string(options.depth)},
                     {"fresh", options.fresh},
@@ -208,14 +213,17 @@ std::string encoded(const JobOptions& options) {
 
 JobOptions decoded(const std::string& text) {
   const json document = json::parse(text);
-  const json seed = document.value("seed", json());
+  const json seed = document.value("seed", json()); // earlier versions did not write all
   return {document.at("task").get<std::string>(),
           document.at("task_digest").get<std::string>(),
           depth_from_string(document.at("depth").get<std::string>()),
           document.at("fresh").get<bool>(),
           document.at("rival").get<store::RowId>(),
-          document.value("max_variants", std::size_t{1}), // earlier versions wrote neither
-          seed.is_null() ? std::nullopt : std::optional(seed.get<std::uint64_t>())};
+          document.value("max_variants", std::size_t{1}),
+          seed.is_null() ? std::nullopt : std::optional(seed.get<std::uint64_t>()),
+          document.value("parameters", tasks::ParameterChoice{}),
+          {document.value("counters", "off"), document.value("energy", false),
+           std::chrono::milliseconds(document.value("time_budget_ms", 0))}};
 }
 
 } // namespace winnow::harness

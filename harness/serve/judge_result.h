@@ -41,7 +41,9 @@ struct JobOptions {
   store::RowId rival = 0;       ///< the candidate to race against; 0: none
   std::size_t max_variants = 1; ///< JudgeRequest::max_variants
   std::optional<std::uint64_t> seed =
-      std::nullopt; ///< of the inputs; nullopt: the evaluation's own
+      std::nullopt;                       ///< of the inputs; nullopt: the evaluation's own
+  tasks::ParameterChoice parameters = {}; ///< JudgeItem::parameters
+  Measuring measuring = {};
 };
 
 /// JSON, as the table has it.

@@ -108,6 +108,8 @@ void JudgeRoutes::get(const Call& call) {
     stream(call, target.path[2]);
   } else if (target.is({"v1", "jobs"}, 1)) {
     show_job(call, target.path[2]);
+  } else if (target.is({"v1", "jobs"}, 2) && target.path[3] == "record") {
+    show_record(call, target.path[2]);
   } else if (target.is({"v1", "tasks"})) {
     call.exchange->reply(json_reply(200, setup_.task_list()));
   } else if (target.is({"v1", "tasks"}, 1) || target.is({"v1", "tasks"}, 2)) {
@@ -118,6 +120,8 @@ void JudgeRoutes::get(const Call& call) {
     call.exchange->reply(health());
   } else if (target.is({"metrics"})) {
     call.exchange->reply(metrics());
+  } else if (const auto report = setup_.report(target, call.sees)) {
+    call.exchange->reply(json_reply(200, *report));
   } else {
     call.exchange->reply(error_reply(404, kUnknownPage, kAllPages));
   }
@@ -287,6 +291,14 @@ void JudgeRoutes::show_job(const Call& call, const std::string& job) {
     return now.place > 0 || late;
   };
   wait(call.owner, item->batch, {call.exchange, deadline_of(call), advance});
+}
+
+void JudgeRoutes::show_record(const Call& call, const std::string& job) {
+  call.target.allow_only({});
+  const auto item = service_.requests().item_of_job(job, call.sees);
+  const auto record = item ? service_.record(*item) : std::nullopt;
+  call.exchange->reply(record ? HttpReply{200, *record + "\n"}
+                              : no_such(item ? "evaluation" : "job"));
 }
 
 void JudgeRoutes::cancel_job(const Call& call, const std::string& job) {

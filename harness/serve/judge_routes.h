@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <nlohmann/json_fwd.hpp>
@@ -25,7 +26,11 @@ public:
     std::string version;                       ///< of Winnow
     std::function<nlohmann::json()> task_list; ///< GET /v1/tasks
     std::function<nlohmann::json(const std::string&)>
-        task;                                    ///< GET /v1/tasks/NAME; throws UsageError
+        task; ///< GET /v1/tasks/NAME; throws UsageError
+    /// What a command with --server prints, for the owner whose work it may show; empty: all.
+    /// nullopt: there is no such page. Throws UsageError.
+    std::function<std::optional<nlohmann::json>(const Target&, const std::string& sees)> report =
+        [](const Target&, const std::string&) { return std::nullopt; };
     std::chrono::milliseconds heartbeat{15'000}; ///< between lines of a stream
     /// That the waiting requests of one owner may keep. One that does not fit is answered at once,
     /// with what there is.
@@ -76,6 +81,7 @@ private:
   static Clock::time_point deadline_of(const Call& call);
   void show_batch(const Call& call, const std::string& batch);
   void show_job(const Call& call, const std::string& job);
+  void show_record(const Call& call, const std::string& job);
   void cancel_job(const Call& call, const std::string& job);
   void stream(const Call& call, const std::string& batch);
   HttpReply metrics() const;

@@ -1,5 +1,6 @@
 #include "harness/serve/judge_service.h"
 
+#include "harness/serve/judge_record.h"
 #include "tasks/catalogue.h"
 
 #include <exception>
@@ -15,6 +16,20 @@ using nlohmann::json;
 using tasks::Evaluation;
 
 constexpr const char* kFileName = "kernel.cu"; // in messages about the kernel
+
+void measure(evaluators::Protocol& protocol, const Measuring& measuring) {
+  if (measuring.time_budget.count() > 0) {
+    protocol.time_budget = measuring.time_budget;
+  }
+  const auto counters = evaluators::counting_from_string(measuring.counters);
+  if (counters.value() != evaluators::Counting::Off) { // as `winnow profile`
+    protocol.counters = *counters;
+    protocol.energy = measuring.energy;
+    protocol.warm = true;
+    protocol.stop_when_lost = false;
+    protocol.reuse = false;
+  }
+}
 
 } // namespace
 
@@ -59,6 +74,10 @@ JudgeService::evaluation_request(std::shared_ptr<const tasks::Task> task, std::s
   // One of another owner would tell what that owner has sent.
   request.protocol.reuse = request.protocol.reuse && !options.fresh && !options.seed &&
                            setup_.owners == 1 && !setup_.has_board;
+  if (!options.parameters.empty()) {
+    request.choices = {options.parameters};
+  }
+  measure(request.protocol, options.measuring);
   request.depth =
       options.depth == JudgeDepth::Compile ? evaluators::Depth::Compile : evaluators::Depth::Full;
   if (options.rival != 0) {
@@ -164,7 +183,7 @@ void JudgeService::end(const std::string& job, const Waiting& waiting,
     if (problem) {
       fault(job, waiting, *problem);
     } else {
-      record(job, waiting);
+      keep(job, waiting);
     }
   } catch (
       const std::exception& error) { // the items wait until somebody asks again, or the next start
@@ -172,7 +191,7 @@ void JudgeService::end(const std::string& job, const Waiting& waiting,
   }
 }
 
-void JudgeService::record(const std::string& job, const Waiting& waiting) {
+void JudgeService::keep(const std::string& job, const Waiting& waiting) {
   std::vector<std::string> batches;
   setup_.store.transaction([&] {
     waiting.family->write(setup_.store, waiting.candidate);
@@ -232,6 +251,12 @@ json JudgeService::result(const store::JudgeItemRow& item) const {
     facts.speed_of_light = speed_of_light_of(options, *state.best);
   }
   return result_json(item, facts, has_answer ? &*state.best : nullptr);
+}
+
+std::optional<std::string> JudgeService::record(const store::JudgeItemRow& item) const {
+  const auto evaluation = setup_.store.candidate_state(item.candidate).best;
+  return item.fault.empty() && evaluation ? std::optional(record_text(item.job, *evaluation))
+                                          : std::nullopt;
 }
 
 std::optional<double> JudgeService::speed_of_light_of(const JobOptions& options,

@@ -102,6 +102,9 @@ public:
   bool cancel(const std::string& owner, const std::string& job);
 
   nlohmann::json result(const store::JudgeItemRow& item) const;
+  /// What the owner of an item may see of its evaluation, as a message (judge_record.h). nullopt:
+  /// it has none.
+  std::optional<std::string> record(const store::JudgeItemRow& item) const;
   std::string state_of(const std::string& job) const; ///< "queued", "running"; "": neither
   /// JudgeQueue::positions(): of the owner's jobs that wait in the queue.
   std::map<std::string, std::size_t> positions(const std::string& owner) const {
@@ -146,7 +149,7 @@ private:
   void take(const evaluators::EvaluationResult& result);
   void end(const std::string& job, const Waiting& waiting,
            const std::optional<std::string>& problem);
-  void record(const std::string& job, const Waiting& waiting);
+  void keep(const std::string& job, const Waiting& waiting);
   void fault(const std::string& job, const Waiting& waiting, const std::string& detail);
   void tell(const std::vector<std::string>& batches) const;
   std::optional<double> speed_of_light_of(const JobOptions& options,

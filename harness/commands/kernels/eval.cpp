@@ -150,7 +150,8 @@ ExitCode eval(const EvalCommand& command) {
   Interrupt interrupt; // before any other thread starts
   check_storable(command);
   CommandStore store(command.store, CommandStore::Use::Keep);
-  const tasks::Task task = named_task(command.task, store);
+  const JudgingPlace place(command.judging, command.task, store);
+  const tasks::Task& task = place.task();
   check_kernels(command.files, store, task.name); // before other files are judged
   if (command.compile_only) {
     return compile_files(command, store, task);
@@ -163,11 +164,11 @@ ExitCode eval(const EvalCommand& command) {
   std::optional<Activity> activity(std::in_place);
   evaluators::EvaluationOptions options = resolved_options(command);
   options.waiting = activity->listener();
-  const auto opened = open_devices(command.judging, options);
+  const auto opened = place.open(options);
   const evaluators::DevicePool& devices = *opened;
   EvalPrinter printer(std::cout, task, command.json, command.files.size(),
-                      tasks::speedup_versus(task, devices.first().kind));
-  activity->away([&] { std::cerr << tasks::unproven_warning({task}, devices.first().kind); });
+                      place.versus(devices.first().kind));
+  activity->away([&] { std::cerr << place.warning(devices.first().kind); });
   std::optional<OwnKernels> own;
   if (store.keeps()) {
     own.emplace(store, command.as.empty() ? kOwnKernelsRun : command.as, task,
@@ -220,6 +221,10 @@ void add_options(CLI::App& sub, EvalCommand& command) {
   sub.add_flag("--json", command.json,
                "one JSON document, schema winnow.evaluation, version 3; for several files an array "
                "of documents");
+  std::vector<std::string> here_only = judging_option_names();
+  here_only.insert(here_only.end(), {"--as", "--compile-only", "--arch", "--tiny-seeds",
+                                     "--no-promotion", "--no-check", "--precheck-cmd"});
+  add_server_options(sub, command.judging.server, here_only);
 }
 
 } // namespace

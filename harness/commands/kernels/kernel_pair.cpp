@@ -244,29 +244,33 @@ void add_pair_options(CLI::App& sub, PairCommand& command, const std::string& ti
       "rests on those of candidates that were judged before (default: candidates come "
       "from $WINNOW_STORE, else the newest *.db; nothing is kept)");
   sub.add_flag("--json", command.json, "one JSON document, " + json);
+  std::vector<std::string> here_only = judging_option_names();
+  here_only.emplace_back("--max-samples");
+  add_server_options(sub, command.judging.server, here_only);
 }
 
 ExitCode judge_pair(const PairCommand& command, const PairMethod& method) {
   Interrupt interrupt; // before any other thread starts
   CommandStore store(command.store, CommandStore::Use::Keep);
-  const tasks::Task task = named_task(command.task, store);
+  const JudgingPlace place(command.judging, command.task, store);
+  const tasks::Task& task = place.task();
   const NamedPair named = load_pair(command, store, task.name);
   store.open_if_kept();
   std::optional<Activity> activity(std::in_place);
   evaluators::EvaluationOptions options = options_of(command, method, *activity);
-  const auto devices = open_devices(command.judging, options, true);
+  const auto devices = place.open(options, true);
   if (options.time_budget.count() == 0) {
     options.time_budget = devices->first().kind == "cpu" ? method.cpu_budget : method.gpu_budget;
   }
   const std::string& kind = devices->first().kind;
-  activity->away([&] { std::cerr << tasks::unproven_warning({task}, kind); });
+  activity->away([&] { std::cerr << place.warning(kind); });
   evaluators::OneByOne evaluations(devices->factory());
   evaluators::EvaluationRequest request;
   request.task = std::make_shared<const tasks::Task>(task);
   request.protocol = options;
   const OnInterrupt stop(interrupt, [&] { evaluations.interrupt(); });
-  const KernelPair pair = judged_pair(named, std::move(request), evaluations, interrupt,
-                                      tasks::speedup_versus(task, kind));
+  const KernelPair pair =
+      judged_pair(named, std::move(request), evaluations, interrupt, place.versus(kind));
   activity.reset();
   if (interrupt.interrupted()) {
     std::cerr << "interrupted\n";

@@ -2,6 +2,8 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "harness/commands/reports.h"
+#include "harness/report/json_table.h"
 #include "harness/report/terminal.h"
 #include "tasks/plan/kernel_file.h"
 
@@ -11,6 +13,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace winnow::harness {
 namespace {
@@ -30,6 +33,23 @@ KernelText text_of_candidate(const std::string& name, const store::RunStore& sto
   const store::CandidateState state = store.candidate_of_task(name, task);
   return {fmt::format("@{}", state.row.id), state.row.text,
           state.best ? state.best->parameters : tasks::ParameterChoice{}};
+}
+
+KernelText text_at_server(const std::string& name, const ServerOptions& options,
+                          const std::string& task) {
+  const nlohmann::json candidate =
+      nlohmann::json::parse(report_at(options, candidate_target({name, "", true})));
+  const std::string of = text_at(candidate, "task");
+  if (of != task) {
+    throw UsageError(fmt::format("{} is a kernel of task {}, not of {}", name, of, task));
+  }
+  KernelText kernel{
+      fmt::format("@{}", text_at(candidate, "candidate_id")), text_at(candidate, "source"), {}};
+  const nlohmann::json& evaluation = candidate.at("evaluation");
+  if (evaluation.is_object() && evaluation.at("parameters").is_object()) {
+    kernel.parameters = evaluation.at("parameters").get<tasks::ParameterChoice>();
+  }
+  return kernel;
 }
 
 bool is_standard_input(const std::string& name) {
@@ -74,7 +94,8 @@ void add_store_of_kernels(CLI::App& sub, std::string& store) {
 
 KernelText read_kernel(const std::string& name, CommandStore& store, const std::string& task) {
   if (name.starts_with('@') || is_from_board(name)) {
-    return text_of_candidate(name, store.to_read(), task);
+    return store.server() ? text_at_server(name, *store.server(), task)
+                          : text_of_candidate(name, store.to_read(), task);
   }
   return is_standard_input(name) ? KernelText{kStandardInput, text_of_standard_input(), {}}
                                  : KernelText{name, file_text(name), {}};

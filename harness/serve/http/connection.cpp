@@ -12,7 +12,6 @@
 namespace winnow::harness {
 namespace {
 
-using boost::asio::ip::tcp;
 using boost::system::error_code;
 using std::chrono::steady_clock;
 
@@ -26,7 +25,7 @@ std::size_t piece_of(bool is_body) {
 
 } // namespace
 
-Connection::Connection(ServerState& state, tcp::socket socket)
+Connection::Connection(ServerState& state, Socket socket)
     : state_(state), socket_(std::move(socket)),
       deadline_(steady_clock::now() + state.limits.stranger_time) {}
 
@@ -214,7 +213,7 @@ void Connection::watch() {
   if (std::exchange(watches_, true)) {
     return;
   }
-  socket_.async_wait(tcp::socket::wait_read, [weak = weak_from_this()](error_code error) {
+  socket_.async_wait(Socket::wait_read, [weak = weak_from_this()](error_code error) {
     const auto self = weak.lock();
     if (!self) {
       return;

@@ -11,6 +11,8 @@
 #include <optional>
 #include <string>
 
+#include <boost/asio/generic/stream_protocol.hpp>
+
 namespace winnow::harness {
 
 /// Reads a request, waits for its answer, writes the answer, and begins again. All functions but
@@ -19,7 +21,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
 public:
   using Time = std::chrono::steady_clock::time_point;
 
-  Connection(ServerState& state, boost::asio::ip::tcp::socket socket);
+  using Socket = boost::asio::generic::stream_protocol::socket; ///< TCP or Unix
+
+  Connection(ServerState& state, Socket socket);
   ~Connection();
   Connection(const Connection&) = delete; // owns a socket
   Connection& operator=(const Connection&) = delete;
@@ -75,7 +79,7 @@ private:
   void allow(std::chrono::milliseconds time);
 
   ServerState& state_;
-  boost::asio::ip::tcp::socket socket_;
+  Socket socket_;
   std::optional<std::string> owner_; ///< nullopt: a stranger
   Time deadline_, lines_end_ = Time::max();
   std::string in_;          ///< bytes that no request has taken

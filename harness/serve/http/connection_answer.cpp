@@ -138,7 +138,7 @@ void Connection::next() {
   }
   deadline_ = std::min(deadline_, steady_clock::now() + state_.limits.drain_time);
   error_code ignored;
-  socket_.shutdown(boost::asio::ip::tcp::socket::shutdown_send, ignored);
+  socket_.shutdown(Socket::shutdown_send, ignored);
   in_.clear();
   read_some(Read::Rest);
 }

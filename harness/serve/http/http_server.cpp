@@ -65,21 +65,42 @@ HttpLimits fitted(HttpLimits limits) {
   return limits;
 }
 
-void accept(ServerState& state) {
-  state.acceptor.async_accept([&state](error_code error, tcp::socket socket) {
+void prepare(tcp::socket& socket) {
+  error_code ignored;
+  socket.set_option(tcp::no_delay(true), ignored);
+}
+void prepare(asio::local::stream_protocol::socket& /*socket*/) {}
+
+template <typename Acceptor> void accept(ServerState& state, Acceptor& acceptor) {
+  acceptor.async_accept([&](error_code error, typename Acceptor::protocol_type::socket socket) {
     if (state.stopping) {
       return;
     }
     if (!error) {
-      socket.set_option(tcp::no_delay(true), error);
+      prepare(socket);
       std::make_shared<Connection>(state, std::move(socket))->begin();
-      accept(state);
+      accept(state, acceptor);
       return;
     }
     // For instance no descriptor is left: try again soon.
     auto pause = std::make_shared<asio::steady_timer>(state.io, kTick);
-    pause->async_wait([&state, pause](error_code) { accept(state); });
+    pause->async_wait([&state, &acceptor, pause](error_code) { accept(state, acceptor); });
   });
+}
+
+void listen_at(ServerState& state, const BindAddress& bind) {
+  try {
+    const tcp::endpoint endpoint(asio::ip::make_address(bind.address), bind.port);
+    state.acceptor.open(endpoint.protocol());
+    state.acceptor.set_option(tcp::acceptor::reuse_address(true));
+    state.acceptor.bind(endpoint);
+    state.acceptor.listen(); // with the longest queue that the system allows
+  } catch (const boost::system::system_error& error) {
+    throw Error(fmt::format("cannot listen at {} port {}: {}", bind.address, bind.port,
+                            error.code().message()),
+                "choose another address or port with --bind");
+  }
+  accept(state, state.acceptor);
 }
 
 void sweep(ServerState& state) {
@@ -133,21 +154,16 @@ struct HttpServer::State : ServerState {
   using ServerState::ServerState;
 };
 
-HttpServer::HttpServer(const BindAddress& bind, HttpApplication& application,
+HttpServer::HttpServer(const Listening& listening, HttpApplication& application,
                        const HttpLimits& limits)
     : state_(std::make_unique<State>(application, fitted(limits))) {
-  try {
-    const tcp::endpoint endpoint(asio::ip::make_address(bind.address), bind.port);
-    state_->acceptor.open(endpoint.protocol());
-    state_->acceptor.set_option(tcp::acceptor::reuse_address(true));
-    state_->acceptor.bind(endpoint);
-    state_->acceptor.listen(); // with the longest queue that the system allows
-  } catch (const boost::system::system_error& error) {
-    throw Error(fmt::format("cannot listen at {} port {}: {}", bind.address, bind.port,
-                            error.code().message()),
-                "choose another address or port with --bind");
+  if (listening.bind) {
+    listen_at(*state_, *listening.bind);
   }
-  accept(*state_);
+  if (!listening.socket.empty()) {
+    state_->socket_file.emplace(state_->io, listening.socket);
+    accept(*state_, state_->socket_file->acceptor);
+  }
   sweep(*state_);
   tick(*state_);
 }
@@ -177,6 +193,9 @@ void HttpServer::stop() {
     }
     error_code ignored;
     state_->acceptor.close(ignored);
+    if (state_->socket_file) {
+      state_->socket_file->acceptor.close(ignored);
+    }
     state_->sweeper.cancel();
     asio::post(state_->work, [this] {
       state_->ticker.cancel();

@@ -6,8 +6,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,6 +24,11 @@ struct BindAddress {
 /// "127.0.0.1:8787", "localhost:0", "[::1]:8787", "0.0.0.0:8787". Throws UsageError; names of hosts
 /// other than localhost are not looked up.
 BindAddress parse_bind_address(std::string_view text);
+
+struct Listening {
+  std::optional<BindAddress> bind;
+  std::filesystem::path socket = {}; ///< empty: none
+};
 
 /// All that a peer can make the server hold. A connection is a stranger until it has sent the
 /// header of a request that HttpApplication::admit() lets in; then it is admitted. Each time is one
@@ -48,13 +55,15 @@ struct HttpLimits {
 /// An HTTP/1.1 server. One thread serves all connections, another one runs the application.
 class HttpServer {
 public:
-  /// Listens at once. Throws Error if the address is taken or not of this machine.
-  HttpServer(const BindAddress& bind, HttpApplication& application, const HttpLimits& limits = {});
+  /// Listens at once, at an address, at the path of a Unix socket (http/socket_file.h) or at both.
+  /// Throws Error if the address is taken or not of this machine, and as SocketFile.
+  HttpServer(const Listening& listening, HttpApplication& application,
+             const HttpLimits& limits = {});
   ~HttpServer();
   HttpServer(const HttpServer&) = delete; // owns sockets
   HttpServer& operator=(const HttpServer&) = delete;
 
-  std::uint16_t port() const;
+  std::uint16_t port() const; ///< of the address
   /// Serves on this thread until stop(). Rethrows what a function of the application has thrown.
   void run();
   /// Accepts no more connections, calls HttpApplication::end(), and ends run() soon. Any thread.

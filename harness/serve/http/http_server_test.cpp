@@ -206,7 +206,7 @@ TEST_F(HttpServerTest, SaysContinueToAClientThatAsks) {
 
 TEST_F(HttpServerTest, AnAddressThatIsTakenIsAnError) {
   EXPECT_THROW(
-      HttpServer(parse_bind_address(fmt::format("127.0.0.1:{}", server->port())), application),
+      HttpServer({parse_bind_address(fmt::format("127.0.0.1:{}", server->port()))}, application),
       Error);
 }
 
@@ -214,7 +214,7 @@ TEST(HttpServer, EndsTheApplicationAlsoWithoutAPeer) {
   test::EchoApplication application;
   bool has_ended = false;
   application.at_end = [&] { has_ended = true; };
-  HttpServer server(parse_bind_address("127.0.0.1:0"), application);
+  HttpServer server({parse_bind_address("127.0.0.1:0")}, application);
   server.post([] { std::this_thread::sleep_for(std::chrono::milliseconds(300)); }); // it is busy
   server.stop();
   server.run();

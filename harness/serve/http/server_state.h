@@ -1,6 +1,7 @@
 #pragma once
 
 #include "harness/serve/http/http_server.h"
+#include "harness/serve/http/socket_file.h"
 #include "harness/serve/http/work_queue.h"
 
 #include <list>
@@ -69,7 +70,8 @@ public:
   boost::asio::io_context io{1};   ///< the network's thread
   boost::asio::io_context work{1}; ///< the application's thread
   WorkQueue queue{work, [this](WorkQueue::Request request) { handle(std::move(request)); }};
-  boost::asio::ip::tcp::acceptor acceptor{io};
+  boost::asio::ip::tcp::acceptor acceptor{io}; ///< not open: nobody listens at an address
+  std::optional<SocketFile> socket_file;       ///< nullopt: nor at a path
   boost::asio::steady_timer sweeper{io}, ticker{work};
 };
 

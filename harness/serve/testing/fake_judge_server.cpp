@@ -57,7 +57,7 @@ void serve(const Options& options) {
   BoardPages board(options.store, {}, post);
   const Access access;
   ServerApplication application(access, true, board, &routes);
-  HttpServer http(parse_bind_address(options.bind), application);
+  HttpServer http({parse_bind_address(options.bind)}, application);
   server = &http;
   service.start();
   std::cout << "serves at http://127.0.0.1:" << http.port() << "/" << std::endl;

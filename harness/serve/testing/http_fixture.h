@@ -1,6 +1,7 @@
 // Real connections on loopback to a server that echoes.
 #pragma once
 
+#include "base/files.h"
 #include "harness/serve/access.h"
 #include "harness/serve/http/http_server.h"
 
@@ -157,6 +158,8 @@ private:
 };
 
 struct HttpFixture : ::testing::Test {
+  TemporaryDirectory folder{"http"};
+  std::filesystem::path socket = folder.path() / "socket";
   EchoApplication application;
   std::unique_ptr<HttpServer> server;
   std::thread thread;
@@ -172,7 +175,8 @@ struct HttpFixture : ::testing::Test {
     return limits;
   }
   explicit HttpFixture(const HttpLimits& limits = small_limits()) {
-    server = std::make_unique<HttpServer>(parse_bind_address("127.0.0.1:0"), application, limits);
+    server = std::make_unique<HttpServer>(Listening{parse_bind_address("127.0.0.1:0"), socket},
+                                          application, limits);
     thread = std::thread([this] { server->run(); });
   }
   ~HttpFixture() override {

@@ -1,0 +1,42 @@
+#include "harness/client/server_devices.h"
+
+#include "harness/client/server_evaluations.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness {
+namespace {
+
+class ServerDevices : public evaluators::DevicePool {
+public:
+  ServerDevices(ServerOptions server, ServedTask task)
+      : server_(std::move(server)), task_(std::move(task)) {}
+
+  const evaluators::DeviceReport& first() const override { return task_.device; }
+  std::size_t size() const override { return 1; }
+  std::string names() const override { return "the server's"; }
+  void start_torch() const override {} // the server has done so
+  std::unique_ptr<evaluators::Evaluations> evaluations(evaluators::TakeResult done) const override {
+    return std::make_unique<ServerEvaluations>(server_, task_.task, std::move(done));
+  }
+  std::string account(std::size_t candidates, double seconds) const override {
+    return fmt::format("{} candidates in {:.1f} s, judged by {}\n", candidates, seconds,
+                       server_.server);
+  }
+
+private:
+  ServerOptions server_;
+  ServedTask task_;
+};
+
+} // namespace
+
+std::unique_ptr<evaluators::DevicePool> server_devices(const ServerOptions& server,
+                                                       const ServedTask& task) {
+  return std::make_unique<ServerDevices>(server, task);
+}
+
+} // namespace winnow::harness
