@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "harness/serve/client_request.h"
 
+#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
@@ -17,7 +18,10 @@ constexpr std::size_t kShownOfLongText = 4096; ///< bytes that the store keeps
 
 JudgeItem item_of(const nlohmann::json& json, std::size_t index) {
   const ClientObject object(json, fmt::format("items[{}]", index));
-  object.allow_only({"id", "task", "reply", "kernel"});
+  std::vector<std::string> members{"id", "task", "reply", "kernel"};
+  const std::vector<std::string>& more = members_of_declared_call();
+  members.insert(members.end(), more.begin(), more.end());
+  object.allow_only(members);
   JudgeItem item{object.text("id"), object.text("task"), object.text("reply"), false, {}};
   if (object.find("kernel") != nullptr) {
     if (object.find("reply") != nullptr) {
@@ -34,6 +38,7 @@ JudgeItem item_of(const nlohmann::json& json, std::size_t index) {
     throw UsageError(fmt::format("{} has more than {} bytes", object.path_of("id"), kMaxIdBytes));
   }
   check_item(item);
+  item.declared = read_declared_call(object);
   return item;
 }
 
@@ -90,6 +95,11 @@ void check_options(const JudgeRequest& request) {
   if (!request.race_against.empty() && request.max_variants > 1) {
     throw UsageError("race_against needs one choice of parameters",
                      "leave max_variants or race_against out");
+  }
+  if (request.depth != JudgeDepth::Full &&
+      std::any_of(request.items.begin(), request.items.end(),
+                  [](const JudgeItem& item) { return item.declared.has_value(); })) {
+    throw UsageError("a call of a run needs the depth 'full'", "leave depth or run out");
   }
 }
 

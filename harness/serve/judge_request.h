@@ -1,8 +1,11 @@
 #pragma once
 
+#include "harness/serve/declared_call.h"
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +37,7 @@ struct JudgeItem {
   /// Why `text` is judged as a bad reply without being read: it is too long, and only its beginning
   /// and its digest are left of it. Empty: it is read.
   std::string bad_reply = {};
+  std::optional<DeclaredCall> declared = std::nullopt; ///< nullopt: it belongs to no declared run
 };
 
 struct JudgeRequest {
