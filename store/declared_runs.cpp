@@ -108,7 +108,7 @@ RowId DeclaredRuns::add_reply(const DeclaredReply& reply) {
   return in_transaction(store_, [&](const Database& database) {
     check_same(database, reply);
     const RowId call = store_.begin_call(reply.run, reply.task, reply.key, kEndpointOfLoop,
-                                         reply.model, {{"external", reply.key}});
+                                         reply.model, {{"run", reply.run}, {"call", reply.key}});
     ModelCallRow outcome;
     outcome.status = "ok";
     outcome.text = reply.reply;

@@ -1,6 +1,7 @@
 #include "store/declared_runs.h"
 #include "store/judge_requests.h"
 #include "store/test_store.h"
+#include "store/training/training.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -60,6 +61,25 @@ TEST_F(DeclaredRunsTest, CallsOfOneKernelShareItsEvaluation) {
   EXPECT_EQ(tasks[0].correct, 2);
   EXPECT_EQ(tasks[0].unjudged, 0);
   EXPECT_EQ(tasks[0].speedup, 2);
+}
+
+TEST_F(DeclaredRunsTest, TeachNothing) {
+  const RowId candidate = reply("1", "kernel");
+  const auto lines = [&] {
+    std::size_t count = 0;
+    write_training(t.store,
+                   {.split =
+                        [](std::string_view text) {
+                          return TrainingReply{"", std::string(text)};
+                        }},
+                   [&](std::string_view /*line*/) { ++count; });
+    return count;
+  };
+  t.store.add_evaluations(candidate, {correct_evaluation(3)});
+  EXPECT_EQ(lines(), 1U);
+  JudgeRequests(t.store).add_job({"job", candidate, "{}"});
+  runs.link(candidate, "job");
+  EXPECT_EQ(lines(), 0U) << "nobody has told what was asked";
 }
 
 TEST_F(DeclaredRunsTest, ACandidateKeepsItsEvaluation) {
