@@ -17,7 +17,7 @@ import random
 import time
 import urllib.parse
 
-__all__ = ["Client", "Fault", "Refused"]
+__all__ = ["Client", "Fault", "Refused", "Run"]
 
 MAX_ITEMS = 1024         # of one request
 MAX_REQUEST = 32 << 20   # bytes of the texts of one request: the server takes 64 MB of JSON
@@ -153,6 +153,51 @@ class Client:
             return answer.status, answer.getheader("Retry-After"), answer.read()
         finally:
             connection.close()
+
+
+class Run:
+    """A search of your own, which Winnow's tables and pages count beside its own searches.
+
+        with Run(client, "evo", "external:evo", model="m-1", tasks=["axpy"]) as run:
+            first, = run.judge([{"task": "axpy", "reply": text, "tokens": {"input": 900, "output": 100}, "dollars": 0.01}])
+            next, = run.judge([{"task": "axpy", "reply": better, "parents": [first["job"]]}])
+
+    `samples`: the most calls of a task, none of which has seen another; then Winnow tells pass@k. A run that was declared
+    so before goes on. The run ends at the end of the `with` block, unless an exception ends the block."""
+
+    def __init__(self, client, name, strategy, model, tasks, samples=None):
+        self.client, self.name = client, name
+        declared = {"name": name, "strategy": strategy, "model": model, "tasks": list(tasks), "samples": samples}
+        self._next = client.call("POST", "/v1/runs", declared)["next_call"]
+
+    def judge(self, items, **options):
+        """As Client.judge(). An item may have `parents` (numbers of calls, jobs of results, or "@43"), `tokens` and `dollars`,
+        which are yours to state. `call`: your own number for the call; default: the next one. A call that is sent again
+        with its number counts once."""
+        return self.client.judge([self._of_run(item) for item in items], **options)
+
+    def show(self):
+        """Calls, tokens, dollars and the best kernel of each task."""
+        return self.client.call("GET", self._path())
+
+    def end(self):
+        """The run takes no more calls."""
+        return self.client.call("POST", self._path() + "/end", {})
+
+    def _path(self):
+        return "/v1/runs/" + urllib.parse.quote(self.name, safe="")
+
+    def _of_run(self, item):
+        call = item.get("call", self._next)
+        self._next = max(self._next, call + 1)
+        return {**item, "run": self.name, "call": call}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        if kind is None:
+            self.end()
 
 
 def _seconds_in(retry_after):

@@ -152,6 +152,14 @@ void RunStore::supersede_evaluation(RowId candidate, const tasks::Evaluation& ev
   });
 }
 
+void RunStore::copy_evaluations(RowId from, RowId to) {
+  database_.write([&] {
+    if (next_ordinal(database_, to) == 0) {
+      copy_evaluations_of(database_, from, to);
+    }
+  });
+}
+
 std::vector<tasks::Evaluation> RunStore::trials(RowId candidate) const {
   return database_.read([&] { return trials_of_candidate(database_, candidate); });
 }

@@ -200,6 +200,25 @@ RowId insert_evaluation(Database& database, RowId candidate, std::int64_t ordina
   return row;
 }
 
+void copy_evaluations_of(Database& database, RowId from, RowId to) {
+  const auto all = read_evaluations(database, "e.asked_by = '' AND c.id = ?", from);
+  std::map<RowId, RowId> copies, successors;
+  for (const auto& [id, owned] : all) {
+    Query row(database, "SELECT ordinal, coalesce(request, '') AS request, turns, superseded_by "
+                        "FROM evaluations WHERE id = ?");
+    row.bind(id).next();
+    copies[id] = insert_evaluation(database, to, row.integer("ordinal"), owned.evaluation,
+                                   row.text("request"), static_cast<int>(row.integer("turns")));
+    successors[id] = row.integer("superseded_by");
+  }
+  Query supersede(database, "UPDATE evaluations SET superseded_by = ? WHERE id = ?");
+  for (const auto& [id, successor] : successors) {
+    if (const auto copy = copies.find(successor); copy != copies.end()) {
+      supersede.bind(copy->second, copies[id]).run();
+    }
+  }
+}
+
 std::map<RowId, tasks::Evaluation> evaluations_of_run(const Database& database, RowId run) {
   std::map<RowId, tasks::Evaluation> by_candidate;
   for (auto& [id, owned] : read_evaluations(database, "e.ordinal = 0 AND c.run_id = ?", run)) {

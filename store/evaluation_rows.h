@@ -16,6 +16,10 @@ class Database;
 RowId insert_evaluation(Database& database, RowId candidate, std::int64_t ordinal,
                         const tasks::Evaluation& evaluation, std::string_view request, int turns);
 
+/// Writes all evaluations of a candidate for another one, which has none, except those that a
+/// command was asked for. Call inside write().
+void copy_evaluations_of(Database& database, RowId from, RowId to);
+
 /// Writes the evaluation's measurements of the task's library baselines. Call inside write().
 void insert_library_timings(Database& database, RowId candidate,
                             const tasks::Evaluation& evaluation);

@@ -126,7 +126,9 @@ std::vector<JudgeJob> JudgeRequests::pending_jobs(RowId run) const {
                 "ON b.batch = o.batch WHERE o.job = j.job AND o.place IS NULL) AS priority FROM "
                 "judge_items AS i JOIN judge_jobs AS j ON j.job = i.job "
                 "JOIN candidates AS c ON c.id = j.candidate_id "
-                "WHERE i.place IS NULL AND c.run_id = ?1 AND NOT EXISTS (SELECT 1 FROM evaluations "
+                "WHERE i.place IS NULL AND (c.run_id = ?1 OR c.run_id IN "
+                "(SELECT run_id FROM declared_runs WHERE server_run_id = ?1)) AND NOT EXISTS "
+                "(SELECT 1 FROM evaluations "
                 "AS e WHERE e.candidate_id = c.id AND e.ordinal = 0 AND e.verdict <> ?2) "
                 "GROUP BY j.job ORDER BY asked_at, c.id");
     query.bind(run, static_cast<int>(tasks::Verdict::Infrastructure));
@@ -220,7 +222,9 @@ std::optional<RowId> JudgeRequests::correct_candidate(std::string_view name,
                 "WHERE ?4 AND id = CAST(?3 AS INTEGER)) OR k.id IN (SELECT id FROM kernel_files "
                 "WHERE ?5 AND digest >= ?3 AND digest < ?3 || 'g')) AND (?6 = '' OR EXISTS "
                 "(SELECT 1 FROM judge_jobs AS j JOIN judge_items AS i ON i.job = j.job "
-                "WHERE j.candidate_id = c.id AND i.owner = ?6)) "
+                "WHERE j.candidate_id = c.id AND i.owner = ?6) OR EXISTS "
+                "(SELECT 1 FROM declared_calls AS d JOIN declared_runs AS r ON r.run_id = d.run_id "
+                "WHERE d.candidate_id = c.id AND r.owner = ?6)) "
                 "ORDER BY c.id <> CAST(?3 AS INTEGER), c.id LIMIT 1");
     query.bind(task, static_cast<int>(tasks::Verdict::Correct), name, is_number && name.size() < 19,
                is_digest, owner);

@@ -79,8 +79,8 @@ public:
                                   const std::string& owner = {});
 
   std::optional<JudgeJob> find_job(const std::string& job) const;
-  /// The jobs of a run with items that wait, in the order in which they were asked. The priority is
-  /// for the caller to heed.
+  /// The jobs of a server's run, and of the runs declared there, with items that wait, in the order
+  /// in which they were asked. The priority is for the caller to heed.
   std::vector<JudgeJob> pending_jobs(RowId run) const;
   /// The seed of the first batch with this content. nullopt: there is none.
   std::optional<std::int64_t> seed_of(const std::string& content) const;

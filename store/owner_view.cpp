@@ -34,6 +34,15 @@ const std::map<std::string, const char*> kOwnRows{
     {"runs", "EXISTS (SELECT 1 FROM own_candidates AS o WHERE o.run_id = runs.id)"},
     {"environments",
      "EXISTS (SELECT 1 FROM own_candidates AS o WHERE o.run_id = environments.run_id)"},
+    {"candidate_parents",
+     "candidate_id IN (SELECT id FROM own_candidates) AND parent_id IN (SELECT id FROM "
+     "own_candidates)"},
+    // Others have no candidates in a run that an owner has declared, and the server's run has none
+    // of these.
+    {"model_calls",
+     "EXISTS (SELECT 1 FROM own_candidates AS o WHERE o.run_id = model_calls.run_id)"},
+    {"events", "kind = 'judged' AND EXISTS (SELECT 1 FROM own_candidates AS o WHERE o.run_id = "
+               "events.run_id)"},
     {"leaderboard_groups",
      "EXISTS (SELECT 1 FROM own_candidates AS o WHERE o.task_id = leaderboard_groups.task_id)"}};
 
@@ -62,7 +71,8 @@ constexpr const char* kRefill =
     "DELETE FROM own_candidates; DELETE FROM own_evaluations; DELETE FROM temp.standings;"
     "INSERT INTO own_candidates SELECT id, run_id, task_id, kernel_file_id FROM main.candidates "
     "WHERE id IN (SELECT j.candidate_id FROM main.judge_items AS i JOIN main.judge_jobs AS j "
-    "ON j.job = i.job WHERE i.owner = {0});"
+    "ON j.job = i.job WHERE i.owner = {0} UNION ALL SELECT d.candidate_id FROM main.declared_calls "
+    "AS d JOIN main.declared_runs AS r ON r.run_id = d.run_id WHERE r.owner = {0});"
     "INSERT INTO own_evaluations SELECT id, build_id FROM main.evaluations WHERE candidate_id IN "
     "(SELECT id FROM own_candidates);"
     "INSERT INTO temp.standings SELECT g.id, x.kernel_file_id, min(x.evaluation_id), x.speedup, "

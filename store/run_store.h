@@ -304,6 +304,8 @@ public:
   /// Adds an evaluation that the command `asked_by` was asked for, without its race. It counts only
   /// if the candidate has no other.
   void add_measurement(RowId candidate, tasks::Evaluation evaluation, std::string_view asked_by);
+  /// Gives a candidate that has no evaluations those of another one with the same kernel file.
+  void copy_evaluations(RowId from, RowId to);
   /// The candidate of this task with this kernel file: `preferred`, or else the first one.
   std::optional<RowId> candidate_with_file(RowId task, std::string_view digest,
                                            RowId preferred) const;

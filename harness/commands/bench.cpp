@@ -151,7 +151,7 @@ ExitCode drive_runs(const BenchCommand& command, const Suite& suite,
 void tell_other_runs(const store::RunStore& store, const std::string& path, const Suite& suite,
                      const std::vector<std::string>& names) {
   for (const SuiteRun& run : suite_runs(store, suite, {})) {
-    if (run.status != "finished" &&
+    if (run.is_search && run.status != "finished" &&
         std::find(names.begin(), names.end(), run.name) == names.end()) {
       std::cerr << fmt::format("run '{}' ({}, {}) of this suite is not finished and is no part of "
                                "this bench; to go on: winnow resume {} --store {}\n",

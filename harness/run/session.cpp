@@ -496,7 +496,7 @@ nlohmann::json config_of_server() {
 }
 
 bool is_of_search(const nlohmann::json& run_config) {
-  return !is_of_person(run_config) && run_config != config_of_server();
+  return !run_config.contains("kind"); // of a person, a server, or a loop that asks a server
 }
 
 bool has_same_prompts(const nlohmann::json& stored, const RunConfig& config) {
@@ -510,8 +510,10 @@ RunConfig resumed_config(const store::RunRow& run, const std::filesystem::path& 
   check_resumable_overrides(overrides);
   const auto stored = nlohmann::json::parse(run.config);
   if (!is_of_search(stored)) {
-    throw UsageError("run '" + run.name + "' keeps the kernels of " +
-                         (is_of_person(stored) ? "a person" : "trainers") + ", and has no search",
+    const std::string whose = is_of_person(stored)           ? "a person"
+                              : stored == config_of_server() ? "trainers"
+                                                             : "a loop of its own";
+    throw UsageError("run '" + run.name + "' keeps the kernels of " + whose + ", and has no search",
                      "name a run that `winnow run` began");
   }
   RunConfig config = config_from_json(stored);

@@ -45,7 +45,7 @@ nlohmann::json config_of_person();
 bool is_of_person(const nlohmann::json& run_config);
 /// The configuration of a run that keeps kernels which trainers sent (`winnow serve --judge`).
 nlohmann::json config_of_server();
-/// Whether the run is a search: not of a person, nor of a server.
+/// Whether the run is a search: not of a person, nor of a server, nor of a loop that asks a server.
 bool is_of_search(const nlohmann::json& run_config);
 
 /// Whether the configuration has the prompt templates with which the run began. True for a run of

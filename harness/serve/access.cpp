@@ -18,7 +18,6 @@ namespace {
 
 constexpr std::size_t kMinTokenBytes = 16;
 constexpr std::uint64_t kMaxFileBytes = std::uint64_t{1} << 20U;
-constexpr const char* kLocal = "local";
 constexpr const char* kOnly = "default";
 constexpr const char* kBoard = "board";
 constexpr const char* kReadsAll = "reads_all";
@@ -80,7 +79,7 @@ void check_name(const std::string& owner) {
   const bool is_plain = std::all_of(owner.begin(), owner.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-';
   });
-  if (!is_plain || owner.empty() || owner.size() > kMaxBytes || owner == kLocal) {
+  if (!is_plain || owner.empty() || owner.size() > kMaxBytes || owner == kLocalOwner) {
     throw UsageError("the name of an owner is no plain word, or it is 'local'",
                      "use up to 64 letters, digits, '.', '_' and '-'");
   }
@@ -181,7 +180,7 @@ void Access::add_variable(const std::string& name) {
 
 std::optional<Client> Access::client_of(std::string_view authorization) const {
   if (!has_tokens()) {
-    return Client{kLocal, true};
+    return Client{kLocalOwner, true};
   }
   const std::string digest = sha256_hex(token_in(authorization));
   std::optional<Client> client;

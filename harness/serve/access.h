@@ -8,6 +8,8 @@
 
 namespace winnow::harness {
 
+constexpr const char* kLocalOwner = "local"; ///< of requests without a token
+
 /// Whose a request is.
 struct Client {
   std::string owner;
@@ -21,7 +23,7 @@ struct Client {
 /// The tokens of a server, and whose they are. A token never appears in a message or a log.
 class Access {
 public:
-  Access() = default; ///< without a token everybody is let in, under the name "local"
+  Access() = default; ///< without a token everybody is let in, as kLocalOwner
   /// Throws UsageError for a token that is too short, or that another owner has, and for a name
   /// that is no plain word.
   void add(Client client, const std::string& token);

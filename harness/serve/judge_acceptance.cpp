@@ -40,6 +40,7 @@ std::uint64_t bytes_of(const Items& items, const store::JudgeBatchRow& batch) {
   for (const auto& item : items) {
     if (item.task) { // otherwise it is refused, and not stored
       bytes += item.text.size() + store::kBytesOfJudgeItem;
+      bytes += item.declared ? item.reply.size() + store::kBytesOfDeclared : 0;
       is_any_stored = true;
     }
   }
@@ -85,6 +86,8 @@ struct JudgeService::Planned {
   std::string text;                        ///< the kernel file; the whole reply if it has none
   std::string bad_reply;                   ///< why the reply has no kernel file
   JobOptions options;
+  std::optional<DeclaredCall> declared; ///< nullopt: it belongs to no declared run
+  std::string reply;                    ///< the whole reply of a declared call
   bool has_evaluation = false;
   bool is_stored = false; ///< the store has the job, with its evaluation if the reply is bad
 };
@@ -159,6 +162,8 @@ JudgeService::Planned JudgeService::plan(JudgeItem& item, Acceptance& asked_for)
                      named_task.rival,   request.max_variants, asked_for.seed, {},
                      request.measuring};
   planned.text = std::move(item.text);
+  planned.declared = std::move(item.declared);
+  planned.reply = planned.declared && !item.is_kernel ? planned.text : "";
   planned.bad_reply = item.bad_reply;
   if (!item.is_kernel && planned.bad_reply.empty()) {
     agents::ExtractedKernel kernel = agents::extract_kernel_file(planned.text, "");
@@ -230,56 +235,81 @@ void JudgeService::require_storage(const std::string& owner, std::uint64_t bytes
   }
 }
 
-void JudgeService::store_job(const Planned& planned, TaskRows& tasks) {
+store::RowId JudgeService::task_row(const Planned& planned, TaskRows& tasks) {
+  const auto [task, is_new] = tasks.try_emplace(planned.task.get());
+  if (is_new) { // takes longer than all the rest
+    task->second = setup_.store.add_task(*planned.task);
+  }
+  return task->second;
+}
+
+/// The candidate of a kernel that belongs to no declared run.
+store::RowId JudgeService::store_candidate(const Planned& planned, store::RowId task) {
   store::CandidateRow candidate;
   candidate.task = planned.task->name;
   candidate.origin = "model";
   candidate.call_key = planned.accepted.job;
   candidate.text = planned.text;
-  const auto [task, is_new] = tasks.try_emplace(planned.task.get());
-  if (is_new) { // takes longer than all the rest
-    task->second = setup_.store.add_task(*planned.task);
-  }
-  const store::RowId id = setup_.store.add_candidate(setup_.run, task->second, candidate);
-  requests_.add_job({planned.accepted.job, id, encoded(planned.options)});
+  return setup_.store.add_candidate(setup_.run, task, candidate);
+}
+
+void JudgeService::store_job(const Planned& planned, store::RowId candidate) {
+  requests_.add_job({planned.accepted.job, candidate, encoded(planned.options)});
   if (!planned.bad_reply.empty()) {
     Evaluation bad = evaluators::blank_evaluation(setup_.device_kind, setup_.device_name);
     bad.verdict = Verdict::BadReply;
     bad.stage = tasks::Stage::Parse;
     bad.detail = planned.bad_reply;
-    setup_.store.add_evaluations(id, {bad});
+    setup_.store.add_evaluations(requests_.find_job(planned.accepted.job).value().candidate, {bad});
   }
 }
 
-void JudgeService::store_batch(const std::vector<Planned>& items, const store::JudgeBatchRow& batch,
-                               const std::string& owner, const std::string& reward) {
+/// A kernel that is new, and what its loop says about it.
+void JudgeService::store_item(const Planned& item, bool is_new_job, const Acceptance& asked,
+                              TaskRows& tasks) {
+  const std::string& job = item.accepted.job;
+  store::RowId declared = 0; // the candidate of the call
+  if (item.declared) {
+    declared =
+        runs_.add({*item.declared, *item.task, asked.owner, asked.sees, item.text, item.reply},
+                  task_row(item, tasks));
+  }
+  if (is_new_job) {
+    const bool is_candidate_free = declared != 0 && !runs_.has_job(declared);
+    store_job(item, is_candidate_free ? declared : store_candidate(item, task_row(item, tasks)));
+  }
+  if (declared != 0) {
+    runs_.link(declared, job);
+  }
+}
+
+void JudgeService::store_batch(const std::vector<Planned>& items, const Acceptance& asked) {
   if (std::none_of(items.begin(), items.end(), [](const Planned& item) { return item.task; })) {
     return; // all are refused
   }
   setup_.store.transaction([&] {
-    requests_.add_batch(batch);
+    requests_.add_batch(asked.batch);
     TaskRows tasks;
     std::set<std::pair<std::string, bool>> stored; // equal items have one job
     std::vector<std::string> answered;
     for (std::size_t i = 0; i < items.size(); ++i) {
       const AcceptedItem& item = items[i].accepted;
       if (items[i].task) {
-        store::JudgeItemRow row{batch.batch, static_cast<std::int64_t>(i), item.id, item.job, owner,
-                                reward};
+        store::JudgeItemRow row{asked.batch.batch, static_cast<std::int64_t>(i),
+                                item.id,           item.job,
+                                asked.owner,       asked.reward};
         row.cached = items[i].has_evaluation && items[i].bad_reply.empty();
-        if (stored.emplace(item.job, items[i].bad_reply.empty()).second) {
-          if (!items[i].is_stored) {
-            store_job(items[i], tasks);
-          }
-          if (items[i].has_evaluation) {
-            answered.push_back(item.job);
-          }
+        const bool is_first = stored.emplace(item.job, items[i].bad_reply.empty()).second;
+        store_item(items[i], is_first && !items[i].is_stored, asked, tasks);
+        if (is_first && items[i].has_evaluation) {
+          answered.push_back(item.job);
         }
         requests_.add_item(row);
       }
     }
     for (const std::string& job : answered) {
       requests_.answer(job, "");
+      runs_.take_over(job);
     }
   });
 }
@@ -318,7 +348,7 @@ AcceptedBatch JudgeService::accept(Acceptance& acceptance) {
   require_room(owner, items);
   const std::uint64_t bytes = bytes_of(items, acceptance.batch);
   require_storage(owner, bytes);
-  store_batch(items, acceptance.batch, owner, acceptance.reward);
+  store_batch(items, acceptance);
   stored_[owner] += bytes;
   for (const Planned& item : items) {
     if (item.accepted.state == "queued") {

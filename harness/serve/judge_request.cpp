@@ -50,7 +50,10 @@ Measuring measuring_of(const ClientObject& request) {
 
 JudgeItem item_of(const nlohmann::json& json, std::size_t index) {
   const ClientObject object(json, fmt::format("items[{}]", index));
-  object.allow_only({"id", "task", "reply", "kernel", "parameters"});
+  std::vector<std::string> members{"id", "task", "reply", "kernel", "parameters"};
+  const std::vector<std::string>& more = members_of_declared_call();
+  members.insert(members.end(), more.begin(), more.end());
+  object.allow_only(members);
   JudgeItem item{object.text("id"), object.text("task"), object.text("reply"), false, {}};
   if (object.find("kernel") != nullptr) {
     if (object.find("reply") != nullptr) {
@@ -68,6 +71,7 @@ JudgeItem item_of(const nlohmann::json& json, std::size_t index) {
     throw UsageError(fmt::format("{} has more than {} bytes", object.path_of("id"), kMaxIdBytes));
   }
   check_item(item);
+  item.declared = read_declared_call(object);
   return item;
 }
 
@@ -135,6 +139,11 @@ void check_options(const JudgeRequest& request) {
   if (!request.race_against.empty() && request.max_variants > 1) {
     throw UsageError("race_against needs one choice of parameters",
                      "leave max_variants or race_against out");
+  }
+  if (request.depth != JudgeDepth::Full &&
+      std::any_of(request.items.begin(), request.items.end(),
+                  [](const JudgeItem& item) { return item.declared.has_value(); })) {
+    throw UsageError("a call of a run needs the depth 'full'", "leave depth or run out");
   }
 }
 

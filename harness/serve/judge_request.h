@@ -1,10 +1,12 @@
 #pragma once
 
+#include "harness/serve/declared_call.h"
 #include "tasks/plan/plan.h"
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +40,7 @@ struct JudgeItem {
   /// and its digest are left of it. Empty: it is read.
   std::string bad_reply = {};
   tasks::ParameterChoice parameters = {}; ///< of the kernel's plan; empty: its default choice
+  std::optional<DeclaredCall> declared = std::nullopt; ///< nullopt: it belongs to no declared run
 };
 
 /// What is measured of a correct kernel beside its times.

@@ -91,6 +91,10 @@ void JudgeRoutes::answer(const std::shared_ptr<Exchange>& exchange, const Target
     get(call);
   } else if (method == "POST" && target.is({"v1", "judge"})) {
     judge(call);
+  } else if (method == "POST" && target.is({"v1", "runs"})) {
+    declare_run(call);
+  } else if (method == "POST" && target.is({"v1", "runs"}, 2) && target.path[3] == "end") {
+    answer_run(call, service_.runs().end(client, target.path[2]));
   } else if (method == "POST") {
     exchange->reply(error_reply(404, kUnknownPage, kAllPages));
   } else if (target.is({"v1", "jobs"}, 1)) {
@@ -116,6 +120,8 @@ void JudgeRoutes::get(const Call& call) {
     const std::string name = target.path[2];
     call.exchange->reply(
         json_reply(200, setup_.task(target.path.size() == 3 ? name : name + "/" + target.path[3])));
+  } else if (target.is({"v1", "runs"}, 1)) {
+    answer_run(call, service_.runs().show(call.client, target.path[2]));
   } else if (target.is({"v1", "health"})) {
     call.exchange->reply(health());
   } else if (target.is({"metrics"})) {
@@ -125,6 +131,21 @@ void JudgeRoutes::get(const Call& call) {
   } else {
     call.exchange->reply(error_reply(404, kUnknownPage, kAllPages));
   }
+}
+
+void JudgeRoutes::declare_run(const Call& call) {
+  call.target.allow_only({});
+  const std::string body = call.exchange->take_body();
+  if (body.size() > kLargeBody) {
+    throw UsageError(fmt::format("the declaration has more than {} bytes", kLargeBody));
+  }
+  const RunDeclaration run = parse_run_declaration(body);
+  call.exchange->reply(json_reply(200, service_.declare_run(call.client, run)));
+}
+
+void JudgeRoutes::answer_run(const Call& call, const std::optional<json>& run) {
+  call.target.allow_only({});
+  call.exchange->reply(run ? json_reply(200, *run) : no_such("run"));
 }
 
 struct JudgeRoutes::Intake {

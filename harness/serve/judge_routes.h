@@ -73,6 +73,9 @@ private:
   struct Intake; // a request to judge, while it is taken in
 
   void get(const Call& call);
+  void declare_run(const Call& call);
+  /// `run`: nullopt if the token has no such run.
+  static void answer_run(const Call& call, const std::optional<nlohmann::json>& run);
   void judge(const Call& call);
   void parse(const std::shared_ptr<Intake>& intake);
   void take_in(const std::shared_ptr<Intake>& intake);

@@ -34,7 +34,7 @@ void measure(evaluators::Protocol& protocol, const Measuring& measuring) {
 } // namespace
 
 JudgeService::JudgeService(JudgeServiceSetup setup)
-    : setup_(std::move(setup)), requests_(setup_.store) {}
+    : setup_(std::move(setup)), requests_(setup_.store), runs_(setup_) {}
 
 JudgeService::~JudgeService() {
   if (evaluations_) {
@@ -52,6 +52,9 @@ void JudgeService::start() {
     });
   });
   stored_ = requests_.stored_bytes();
+  for (const auto& [owner, bytes] : runs_.stored_bytes()) {
+    stored_[owner] += bytes;
+  }
   for (const store::JudgeJob& job : requests_.pending_jobs(setup_.run)) {
     enqueue(job.job, job.candidate, job.owner, job.priority);
   }
@@ -87,6 +90,13 @@ JudgeService::evaluation_request(std::shared_ptr<const tasks::Task> task, std::s
         rival.row.text, best.parameters, {best.speedup, best.speedup_bounds}};
   }
   return request;
+}
+
+json JudgeService::declare_run(const Client& client, const RunDeclaration& run) {
+  return runs_.declare(client, run, [&](std::uint64_t bytes) {
+    require_storage(client.owner, bytes);
+    stored_[client.owner] += bytes;
+  });
 }
 
 /// `candidate`: 0 if only the store knows it.
@@ -195,6 +205,7 @@ void JudgeService::keep(const std::string& job, const Waiting& waiting) {
   std::vector<std::string> batches;
   setup_.store.transaction([&] {
     waiting.family->write(setup_.store, waiting.candidate);
+    runs_.take_over(job);
     batches = requests_.answer(job, "");
   });
   stored_[waiting.owner] += waiting.family->more_evaluations() * store::kBytesOfChoice;

@@ -6,6 +6,7 @@
 #include "harness/serve/judge_queue.h"
 #include "harness/serve/judge_request.h"
 #include "harness/serve/judge_result.h"
+#include "harness/serve/loop_runs.h"
 #include "harness/serve/reward.h"
 #include "store/judge_requests.h"
 #include "store/run_store.h"
@@ -111,6 +112,9 @@ public:
     return queue_.positions(owner);
   }
   const store::JudgeRequests& requests() const { return requests_; }
+  /// LoopRuns::declare().
+  nlohmann::json declare_run(const Client& client, const RunDeclaration& run);
+  LoopRuns& runs() { return runs_; }
   ServiceState state() const;
   int seconds_for(std::size_t jobs) const { return rate_.seconds_for(jobs); }
 
@@ -137,9 +141,11 @@ private:
   void require_room(const std::string& owner, const std::vector<Planned>& items) const;
   void require_storage(const std::string& owner, std::uint64_t bytes) const;
   using TaskRows = std::map<const tasks::Task*, store::RowId>; ///< those of a transaction
-  void store_job(const Planned& planned, TaskRows& tasks);
-  void store_batch(const std::vector<Planned>& items, const store::JudgeBatchRow& batch,
-                   const std::string& owner, const std::string& reward);
+  store::RowId task_row(const Planned& planned, TaskRows& tasks);
+  void store_job(const Planned& planned, store::RowId candidate);
+  store::RowId store_candidate(const Planned& planned, store::RowId task);
+  void store_item(const Planned& item, bool is_new_job, const Acceptance& asked, TaskRows& tasks);
+  void store_batch(const std::vector<Planned>& items, const Acceptance& asked);
   void enqueue(const std::string& job, store::RowId candidate, const std::string& owner,
                int priority);
   std::vector<AcceptedItem> with_states(std::vector<Planned> items) const;
@@ -162,6 +168,7 @@ private:
 
   JudgeServiceSetup setup_;
   store::JudgeRequests requests_;
+  LoopRuns runs_;
   JudgeQueue queue_;
   std::map<std::string, Waiting> waiting_;     ///< by job: queued and running ones
   std::map<std::string, std::string> running_; ///< jobs by the id of their evaluation

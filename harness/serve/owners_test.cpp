@@ -101,10 +101,18 @@ struct OwnersTest : test::JudgeFixture {
     };
     board = std::make_unique<BoardPages>(directory.path() / "s.db", store::BoardOptions{}, post);
     application = std::make_unique<ServerApplication>(access, false, *board, routes.get());
-    const json accepted = judge_as("ann", item(kSecret, kernel_saying("correct", 2, kSecret)));
+    const json run = run_of(kSecret);
+    ask("ann", "POST", "/v1/runs", run.dump());
+    json called = item(kSecret, kernel_saying("correct", 2, kSecret));
+    called.update({{"run", kSecret}, {"call", 1}});
+    const json accepted = judge_as("ann", called);
     evaluations->answer_all();
     job = accepted.at("jobs").at(0).at("job");
     batch = accepted.at("batch");
+  }
+
+  static json run_of(const std::string& name) {
+    return {{"name", name}, {"strategy", "external:evo"}, {"model", "m"}, {"tasks", {"axpy"}}};
   }
 
   json judge_as(const std::string& owner, const json& one, const std::string& rival = "") {
@@ -140,7 +148,8 @@ struct OwnersTest : test::JudgeFixture {
   /// The row's route with ann's names in it.
   std::string target_of(const Row& row) const {
     std::string target = row.target;
-    for (const auto& [name, value] : {std::pair("/J", job), std::pair("/B", batch)}) {
+    for (const auto& [name, value] : {std::pair("/J", job), std::pair("/B", batch),
+                                      std::pair("/R", std::string("ann%2F") + kSecret)}) {
       if (const std::size_t at = target.find(name); at != std::string::npos) {
         target.replace(at + 1, 1, value);
       }
@@ -149,7 +158,8 @@ struct OwnersTest : test::JudgeFixture {
     return task == std::string::npos ? target : target.replace(task, 4, "axpy");
   }
   std::string body_for(const Row& row) const {
-    return row.method == "POST"
+    return row.target == "/v1/runs" ? run_of("mine").dump()
+           : row.method == "POST"
                ? json{{"items", {item("mine", kernel_saying("correct", 2, kSecret))}}}.dump()
                : "{}";
   }

@@ -32,7 +32,9 @@ double best_speedup(const json& problem) {
 
 template <int K> double pass_share(const json& run, const json& problem) {
   const auto replies = run.at("calls_per_problem").get<std::int64_t>();
-  if (!has_independent_replies(run.at("strategy").get<std::string>()) || K > replies) {
+  const bool is_independent =
+      run.value("is_independent", has_independent_replies(run.at("strategy").get<std::string>()));
+  if (!is_independent || K > replies) {
     return kUnknown;
   }
   return pass_at(K, replies, std::min(replies, problem.at("correct").get<std::int64_t>()));

@@ -149,9 +149,13 @@ json score_json(const std::vector<Problem>& problems, const std::string& replies
   return score;
 }
 
+bool is_independent(const SuiteRun& run) {
+  return run.states_independence || has_independent_replies(run.strategy);
+}
+
 json pass_json(const std::vector<Problem>& problems, const SuiteRun& run, bool without_flagged) {
   json list = json::array();
-  if (!has_independent_replies(run.strategy)) {
+  if (!is_independent(run)) {
     return list;
   }
   std::set<std::int64_t> sizes{run.calls_per_problem};
@@ -254,8 +258,7 @@ json proficiency_json(const Problem& problem, const SuiteRun& run) {
                              is_correct(call), call->digest});
     }
   }
-  const auto level =
-      has_independent_replies(run.strategy) ? proficiency(suggestions) : std::nullopt;
+  const auto level = is_independent(run) ? proficiency(suggestions) : std::nullopt;
   return level ? json(*level) : json(nullptr);
 }
 
@@ -304,6 +307,7 @@ json run_json(const std::vector<SuiteTask>& tasks, const SuiteRun& run) {
                 {"strategy", run.strategy},
                 {"distinction", run.distinction},
                 {"calls_per_problem", run.calls_per_problem},
+                {"is_independent", is_independent(run)},
                 {"has_given_seed", run.has_given_seed},
                 {"folders", json::array()},
                 {"problems", json::array()}};
@@ -357,9 +361,21 @@ std::string models_of_calls(const SuiteRun& run) {
   return join({models.begin(), models.end()}, ", ");
 }
 
+std::int64_t most_calls(const SuiteRun& run) {
+  std::map<std::pair<std::string, std::string>, std::int64_t> calls;
+  std::int64_t most = 1;
+  for (const SuiteCall& call : run.calls) {
+    most = std::max(most, ++calls[{call.task, call.task_digest}]);
+  }
+  return most;
+}
+
 void put_config(const json& config, SuiteRun& run) {
-  run.strategy = config.at("run").value("strategy", "");
-  run.calls_per_problem = config.at("run").value("proposals", std::int64_t{1});
+  const json& own = config.at("run");
+  run.strategy = own.value("strategy", "");
+  run.calls_per_problem = own.value("proposals", most_calls(run));
+  run.states_independence = own.value("independent", false);
+  run.is_search = is_of_search(config);
   run.has_given_seed = !config.at("evaluation").value("seed", json()).is_null();
 }
 

@@ -20,12 +20,16 @@ namespace winnow::harness {
 struct SuiteRun {
   store::RowId id = 0;
   std::string name, status, strategy;
-  std::int64_t calls_per_problem = 1; ///< run.proposals
-  bool has_given_seed = false;        ///< evaluation.seed was set
+  /// run.proposals; of a run without it the most calls that a problem has.
+  std::int64_t calls_per_problem = 1;
+  bool has_given_seed = false; ///< evaluation.seed was set
   std::vector<store::SuiteCall> calls;
   /// store::device_seconds() by name and digest of the task.
   std::map<std::pair<std::string, std::string>, double> device_seconds = {};
   std::string distinction = {}; ///< run_labels.h
+  /// Its loop states that no reply saw another, as pass@k and proficiency need it.
+  bool states_independence = false;
+  bool is_search = true; ///< of Winnow's own, so that `winnow resume` can go on with it
 };
 
 /// The runs of the store that have asked for a kernel of the suite, oldest first. `names`: only the
@@ -49,7 +53,7 @@ nlohmann::json stored_suite_json(const store::RunStore& store, const std::string
 /// Chen et al. 2021 (arXiv 2107.03374). k is at most `replies`, and `correct` is, too.
 double pass_at(std::int64_t k, std::int64_t replies, std::int64_t correct);
 
-/// Whether no reply of a run of this strategy saw another, as pass@k and proficiency need it.
+/// Whether no reply of a search with this strategy saw another.
 bool has_independent_replies(std::string_view strategy);
 
 /// The document as tables for people. `problems`: with a line for each problem.

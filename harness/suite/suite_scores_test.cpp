@@ -124,6 +124,11 @@ TEST_F(SuiteScores, PassAtKNeedsIndependentReplies) {
   EXPECT_EQ(pass.at(0).at("share"), 0.5) << "both replies for a are correct, none for b is";
   run_.strategy = "archive";
   EXPECT_THAT(folder("level1").at("pass"), IsEmpty());
+  run_.strategy = "external:sampler"; // of somebody else, who states it
+  EXPECT_THAT(folder("level1").at("pass"), IsEmpty());
+  run_.states_independence = true;
+  EXPECT_EQ(folder("level1").at("pass"), pass);
+  EXPECT_FALSE(document().at("comparison").at("rows").at(0).at("pass_at_1").at("value").is_null());
 }
 
 TEST_F(SuiteScores, ProficiencyNeedsTenIndependentReplies) {

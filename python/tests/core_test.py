@@ -10,7 +10,7 @@ from fake_judge import saying
 from forms_fixture import FormTest
 
 import winnow_client
-from winnow_client import Client
+from winnow_client import Client, Run
 from winnow_forms._core import Fault, Judge, Refused, Stop, Threads, final_text, numbers, speedup
 
 
@@ -129,6 +129,31 @@ class TheJudge(FormTest):
         result = Judge(**self.options).result("axpy", saying(speedup=4.02, promoted=0))
         self.assertEqual((speedup(result), speedup(result, "low"), numbers(result)["speedup"]), (1, 1, 1))
         self.assertEqual(speedup(Judge(**self.options).result("axpy", saying(speedup=0.5, promoted=0))), 0.5)
+
+
+class TheRun(FormTest):
+    def test_numbers_its_calls_and_says_what_they_cost(self):
+        with Run(Client(self.judge.url), "a b", "external:evo", "m", ["axpy"], samples=9) as run:
+            first, second = run.judge([{"task": "axpy", "reply": saying(), "dollars": 0.5}, {"task": "axpy", "reply": saying()}])
+            run.judge([{"task": "axpy", "reply": saying(), "call": 40, "parents": [first["job"]], "tokens": {"input": 7}}], max_variants=3)
+            run.judge([{"task": "axpy", "reply": saying()}])
+        self.assertEqual((first["verdict"], second["verdict"]), ("correct", "correct"))
+        self.assertEqual([item["call"] for item in self.judge.items], [5, 6, 40, 41])  # the server knew four
+        self.assertEqual({item["run"] for item in self.judge.items}, {"a b"})
+        self.assertEqual((self.judge.items[0]["dollars"], self.judge.items[2]["parents"]), (0.5, [first["job"]]))
+        self.assertEqual(self.judge.requests[1]["max_variants"], 3)
+        self.assertEqual([path for path, _ in self.judge.runs], ["/v1/runs", "/v1/runs/a%20b/end"])
+        self.assertEqual(self.judge.runs[0][1],
+                         {"name": "a b", "strategy": "external:evo", "model": "m", "tasks": ["axpy"], "samples": 9})
+
+    def test_sends_a_fault_again_as_the_same_call_and_stays_open_after_an_exception(self):
+        self.judge.faults = 1
+        with self.assertRaises(ZeroDivisionError), Run(Client(self.judge.url), "r", "external:evo", "m", ["axpy"]) as run:
+            result, = run.judge([{"task": "axpy", "reply": saying()}])
+            raise ZeroDivisionError
+        self.assertIsNone(result["fault"])
+        self.assertEqual([item["call"] for item in self.judge.items], [5, 5])
+        self.assertEqual(len(self.judge.runs), 1)
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ class FakeJudge(http.server.ThreadingHTTPServer):
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
-        self.requests, self.faults, self.down, self.slow, self.batches, self.tokens = [], 0, False, False, {}, []
+        self.requests, self.faults, self.down, self.slow, self.batches, self.tokens, self.runs = [], 0, False, False, {}, [], []
         self.lock = threading.Lock()
         threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
 
@@ -83,6 +83,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.tokens.append(self.headers.get("Authorization"))
+        if self.path.startswith("/v1/runs"):
+            self.server.runs.append((self.path, body))
+            return self.reply(200, {"run": body.get("name"), "next_call": 5})
         unknown = [item for item in body["items"] if item["task"] not in TASKS]
         if self.server.down:
             self.reply(503 if self.server.down is True else self.server.down, {"error": "the server stops"})

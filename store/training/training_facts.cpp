@@ -8,6 +8,7 @@
 namespace winnow::store {
 namespace {
 
+/// A loop that has declared its run does not say what it asked, so its replies teach nothing.
 /// `tokens`: where the endpoint told none, a token is about four bytes.
 constexpr const char* kFacts =
     "SELECT o.candidate_id, o.task, o.task_id, o.verdict, e.stage, o.device_name, c.call_id, "
@@ -18,7 +19,9 @@ constexpr const char* kFacts =
     "JOIN model_calls AS m ON m.id = c.call_id "
     "LEFT JOIN evaluations AS e ON e.candidate_id = o.candidate_id AND e.ordinal = 0 "
     "LEFT JOIN builds AS b ON b.id = e.build_id "
-    "WHERE o.origin = 'model' AND m.status = 'ok' AND ?1 IN ('', o.run) AND ?2 IN ('', o.task) "
+    "WHERE o.origin = 'model' AND m.status = 'ok' AND NOT EXISTS "
+    "(SELECT 1 FROM declared_calls AS d WHERE d.candidate_id = c.id) AND ?1 IN ('', o.run) AND ?2 "
+    "IN ('', o.task) "
     "AND ?3 IN ('', coalesce(o.device, '')) ORDER BY o.candidate_id";
 
 std::string board_of(const Query& query) {

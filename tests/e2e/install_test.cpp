@@ -59,6 +59,7 @@ TEST_F(Installed, FindsItsTasksAndItsConfigs) {
   EXPECT_THAT(winnow({"doctor"}).out, HasSubstr("tasks in " + catalogue.string()));
   EXPECT_TRUE(is_file(usr() / "share/winnow/python/winnow_client.py"));
   EXPECT_TRUE(is_file(usr() / "share/winnow/python/winnow_forms/slime.py"));
+  EXPECT_TRUE(is_file(usr() / "share/winnow/python/examples/own_loop.py"));
 
   const process::ChildResult eval = winnow(
       {"eval", "axpy", catalogue / "blas/axpy/baseline.cu", "--device", "cpu", "--no-timing"});

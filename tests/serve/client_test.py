@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """python/winnow_client.py and forms of trainers against the real server on the CPU device: client_test.py WINNOW."""
 import json
+import os
 import pathlib
 import sqlite3
+import subprocess
 import sys
 import tempfile
 import threading
@@ -103,6 +105,36 @@ class ClientTest(unittest.TestCase):
             self.assertEqual((good["correctness"], good["time_coverage"], bad["compiled"]), (True, 1, False))
             self.assertEqual(good["speedup"], score["speedup"])
             form.shutdown()
+
+    def test_a_loop_of_your_own_stands_beside_a_search(self):
+        """python/examples/own_loop.py and `winnow bench`, with the same two recorded replies."""
+        folder, suite = pathlib.Path(self.folder.name), "tasks/catalogue/blas/axpy"
+        replies, store = folder / "two.jsonl", ["--store", str(folder / "s.db")]
+        usage = {"prompt_tokens": 900, "completion_tokens": 100}
+        replies.write_text("".join(json.dumps({"schema": "winnow.call", "version": 1, "key": f"axpy/0/{i}", "model": "two", "reply": reply,
+                                               "finish_reason": "stop", "usage": usage, "dollars": 0.25}) + "\n"
+                                   for i, reply in enumerate((reply_with(GOOD), reply_with(GOOD.replace("BLOCK", "WIDTH"))))))
+        example = [sys.executable, SOURCES / "python/examples/own_loop.py", replies, "axpy"]
+        printed = subprocess.run(example, env={**os.environ, "PYTHONPATH": str(SOURCES / "python")}, check=True, stdout=subprocess.PIPE,
+                                 text=True).stdout
+        self.assertIn('"calls": 2', printed)
+        with self.assertRaisesRegex(winnow_client.Refused, "has ended"):
+            winnow_client.Run(self.client, "climb", "external:climb", "recorded-model", ["axpy"]).judge([{"task": "axpy", "reply": "x"}])
+        settings = [f"--set={one}" for one in ("run.device=cpu", "run.proposals=2", "run.max_variants=1", "run.finalists=0",
+                                               "evaluation.time_budget=20ms", f"endpoint.file={replies}", "endpoint.model=two")]
+        subprocess.run([WINNOW, "bench", suite, "--config", "configs/quickstart.toml", *settings, *store], cwd=SOURCES, check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        table = json.loads(subprocess.run([WINNOW, "leaderboard", "--suite", suite, *store, "--json"], cwd=SOURCES, check=True,
+                                          stdout=subprocess.PIPE).stdout)
+        rows = {row["strategy"]: row for row in table["comparison"]["rows"]}
+        self.assertEqual(set(rows), {"external:climb", "one-plus-one"})
+        for name in ("status", "calls", "prompt_tokens", "completion_tokens", "dollars", "device_names"):
+            self.assertEqual(rows["external:climb"][name], rows["one-plus-one"][name], name)
+        self.assertEqual(rows["external:climb"]["correct"]["value"], 1)
+        self.assertEqual(rows["external:climb"]["run"], "default/climb")
+        resumed = subprocess.run([WINNOW, "resume", "default/climb", *store], cwd=SOURCES, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(resumed.returncode, 2)
+        self.assertIn("keeps the kernels of a loop of its own, and has no search", resumed.stderr)
 
 
 class SeedTest(unittest.TestCase):

@@ -161,6 +161,31 @@ class FaultTest(unittest.TestCase):
             print(f"{KILLS} kills, {len(answered)} ids answered once, {one('SELECT count(*) FROM evaluations')} evaluations",
                   file=sys.stderr)
 
+    def test_a_run_counts_each_call_once(self):
+        """The server is killed while a loop sends its calls."""
+        self.server = Server(FAKE, self.store, "--lanes", 2, "--delay-ms", 3)
+        client = winnow_client.Client(self.server.url, patience=120)
+        run = winnow_client.Run(client, "loop", "external:loop", "m", ["axpy"])
+        kernels = [kernel_saying("correct", 2, f"c{i // 3}") for i in range(60)]  # three calls have one kernel
+
+        def loop():
+            for i, kernel in enumerate(kernels):
+                run.judge([{"task": "axpy", "kernel": kernel, "parents": [i] if i > 0 else [], "dollars": 0.25}])
+
+        thread = threading.Thread(target=loop)
+        thread.start()
+        for _ in range(KILLS):
+            time.sleep(random.uniform(0.02, 0.3))
+            self.server.kill()
+            self.server.start()
+        thread.join()
+        shown = run.show()
+        self.assertEqual((shown["calls"], shown["stated"]["dollars"], shown["tasks"][0]["not_judged"]), (60, 15, 0))
+        with sqlite3.connect(self.store) as store:
+            of = lambda table: store.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+            self.assertEqual([of(t) for t in ("model_calls", "candidates", "evaluations", "judge_jobs", "candidate_parents")],
+                             [60, 60, 60, 20, 59])
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])
