@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -27,8 +28,17 @@ constexpr std::uint64_t kMostLoginBytes = std::uint64_t{1} << 20U;
 constexpr std::size_t kShortestToken = 16;
 constexpr const char* kCutLine = "[a line that looks like a key]\n";
 
+/// Not a date, an address or a list of words.
+bool may_be_token(std::string_view text) {
+  return text.size() >= kShortestToken && std::any_of(text.begin(), text.end(), is_digit) &&
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return is_word_character(c) ||
+                  std::string_view("-.+/=~").find(c) != std::string_view::npos;
+         });
+}
+
 void keep_strings(const nlohmann::json& value) {
-  if (value.is_string() && value.get_ref<const std::string&>().size() >= kShortestToken) {
+  if (value.is_string() && may_be_token(value.get_ref<const std::string&>())) {
     keep_secret(value.get_ref<const std::string&>());
   }
   for (const nlohmann::json& item : value.is_structured() ? value : nlohmann::json::array()) {
