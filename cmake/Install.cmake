@@ -8,7 +8,7 @@ if(WINNOW_NATS) # the program looks for the library there
   install(TARGETS winnow_nats LIBRARY DESTINATION lib/winnow)
 endif()
 install(DIRECTORY tasks/catalogue DESTINATION ${data}/tasks)
-install(DIRECTORY configs DESTINATION ${data})
+install(DIRECTORY configs skills DESTINATION ${data})
 install(FILES python/winnow_client.py DESTINATION ${data}/python)
 install(DIRECTORY python/examples python/winnow_forms DESTINATION ${data}/python PATTERN __pycache__ EXCLUDE)
 install(FILES README.md CHANGELOG.md SECURITY.md DESTINATION ${doc})

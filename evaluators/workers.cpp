@@ -9,6 +9,7 @@
 #include "evaluators/torch/torch_child.h"
 #include "evaluators/worker/runner.h"
 #include "process/escape_attempts.h"
+#include "process/session_fence.h"
 
 #include <array>
 #include <cstdio>
@@ -28,7 +29,7 @@ int compile_gpu(std::vector<std::string> arguments) {
   return compile_gpu_worker_main(std::move(arguments), gpu_vendor);
 }
 
-constexpr std::array<Worker, 9> kWorkers{{
+constexpr std::array<Worker, 10> kWorkers{{
     {"_compile", compile_worker_main},
     {"_compile-gpu", compile_gpu},
     {"_run", run_worker_main},
@@ -36,6 +37,7 @@ constexpr std::array<Worker, 9> kWorkers{{
     {"_torch", torch_worker_main},
     {"_probe", process::probe_worker_main},
     {"_escape", process::escape_worker_main},
+    {"_exec", process::exec_worker_main},
     {"_devices", device_probe_worker_main},
     {"_context", context_probe_worker_main},
 }};

@@ -17,8 +17,27 @@ namespace fs = std::filesystem;
 
 constexpr const char* kScratchBytes = "268435456"; // size of /tmp inside
 
-/// The shared libraries of the running program that do not belong to the system. `program` is this
-/// program or another build of it.
+constexpr const char* kReadOnly = "--ro-bind";
+constexpr const char* kWritable = "--bind";
+
+fs::path checked(const fs::path& path) {
+  std::error_code error;
+  if (!path.is_absolute() || !fs::exists(path, error)) {
+    throw Error("the sandbox cannot expose '" + path.string() + "': " +
+                (path.is_absolute() ? "the path does not exist" : "the path must be absolute"));
+  }
+  return path.lexically_normal();
+}
+
+std::string first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+} // namespace
+
 std::vector<fs::path> libraries_outside_system() {
   std::vector<fs::path> paths;
   dl_iterate_phdr(
@@ -52,27 +71,6 @@ void add_system(std::vector<std::string>& command) {
   add({"--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"});
   add({"--proc", "/proc", "--dev", "/dev", "--size", kScratchBytes, "--tmpfs", "/tmp"});
 }
-
-constexpr const char* kReadOnly = "--ro-bind";
-constexpr const char* kWritable = "--bind";
-
-fs::path checked(const fs::path& path) {
-  std::error_code error;
-  if (!path.is_absolute() || !fs::exists(path, error)) {
-    throw Error("the sandbox cannot expose '" + path.string() + "': " +
-                (path.is_absolute() ? "the path does not exist" : "the path must be absolute"));
-  }
-  return path.lexically_normal();
-}
-
-std::string first_line(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
-
-} // namespace
 
 fs::path find_bubblewrap() {
   for (const char* path : {"/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"}) {

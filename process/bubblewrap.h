@@ -14,6 +14,11 @@ std::vector<std::string> bubblewrap_command(const std::filesystem::path& bwrap,
                                             const std::filesystem::path& program,
                                             const SandboxPolicy& policy);
 
+/// The shared libraries of the running program that do not belong to the system.
+std::vector<std::filesystem::path> libraries_outside_system();
+/// Appends the words that mount /usr with its links, fresh /proc and /dev, and an empty /tmp.
+void add_system(std::vector<std::string>& command);
+
 /// Turns the `message` that bwrap printed into a reason why bwrap does not work on this machine,
 /// and a remedy.
 Availability explain_bubblewrap_failure(const std::string& message);

@@ -6,8 +6,10 @@
 #include "agents/http/url.h"
 #include "agents/keys/secret_shapes.h"
 #include "agents/record/replay_endpoint.h"
+#include "agents/sessions/agent_endpoint.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "process/session_fence.h"
 
 #include <cmath>
 #include <system_error>
@@ -51,7 +53,7 @@ void check_words(const EndpointConfig& config) {
                                          "high", "xhigh",   "max"};
   require(config.effort.empty() || contains(efforts, config.effort),
           fmt::format("unknown effort '{}'{}", config.effort, suggestion(config.effort, efforts)));
-  if (config.kind != "replay") {
+  if (config.kind != "replay" && config.kind != "agent") {
     format_of(config);
   }
 }
@@ -67,9 +69,42 @@ Availability probe_replay(const EndpointConfig& config) {
   return Availability::yes(fmt::format("recorded replies in {}", config.file));
 }
 
+std::unique_ptr<ModelEndpoint> make_agent_endpoint(const EndpointConfig& config,
+                                                   const EndpointSetup& setup) {
+  const AgentAdapter adapter = find_agent(config.agent);
+  require(config.evaluations >= 1,
+          fmt::format("evaluations is {}; expected 1 or more", config.evaluations));
+  require(config.session_time.count() > 0, "session_time must be more than 0");
+  require(config.dollars_per_session >= 0 && std::isfinite(config.dollars_per_session),
+          fmt::format("dollars_per_session is {}; expected 0 or more", config.dollars_per_session));
+  if (setup.judge == nullptr) {
+    throw UsageError("[endpoint] kind = \"agent\" works in a run only: a session of an agent needs "
+                     "a judge",
+                     "use `winnow run`");
+  }
+  return std::make_unique<AgentEndpoint>(
+      config, AgentEndpointSetup{.agent = find_installed(adapter),
+                                 .judge = *setup.judge,
+                                 .sessions = setup.sessions,
+                                 .price = endpoint_price(config, adapter.price_host, config.model),
+                                 .fenced = process::probe_session_fence().ok,
+                                 .bounds = {}});
+}
+
+std::string unfenced_warning(const std::string& agent) {
+  const Availability& fence = process::probe_session_fence();
+  return fence.ok ? std::string()
+                  : fmt::format("no fence is around the sessions of '{}', because {}. The agent "
+                                "confirms its own actions, and it can read and change all that you "
+                                "can: your files, the store, the catalogue with its hidden shapes, "
+                                "and other sessions; {}",
+                                agent, fence.why, fence.remedy);
+}
+
 } // namespace
 
-std::unique_ptr<ModelEndpoint> make_endpoint(const EndpointConfig& configured) {
+std::unique_ptr<ModelEndpoint> make_endpoint(const EndpointConfig& configured,
+                                             const EndpointSetup& setup) {
   EndpointConfig config = configured;
   resolve_provider(config);
   check_numbers(config);
@@ -83,6 +118,9 @@ std::unique_ptr<ModelEndpoint> make_endpoint(const EndpointConfig& configured) {
     return std::make_unique<ReplayEndpoint>(read_recording(config.file), config.parallel,
                                             config.replay_latency_scale);
   }
+  if (config.kind == "agent") {
+    return make_agent_endpoint(config, setup);
+  }
   return std::make_unique<LiveEndpoint>(config, std::make_shared<HttpClient>());
 }
 
@@ -91,6 +129,9 @@ std::string endpoint_warning(const EndpointConfig& configured) {
   resolve_provider(config);
   if (config.kind == "replay") {
     return {};
+  }
+  if (config.kind == "agent") {
+    return unfenced_warning(config.agent);
   }
   const UrlParts url = *parse_url(base_url_of(config));
   if (url.scheme != "http" || is_loopback(url.host)) {
@@ -106,6 +147,13 @@ Availability probe_endpoint(const EndpointConfig& configured) {
   resolve_provider(config);
   if (config.kind == "replay") {
     return probe_replay(config);
+  }
+  if (config.kind == "agent") {
+    try {
+      return probe_agent(find_agent(config.agent));
+    } catch (const UsageError& failure) {
+      return Availability::no(failure.what(), failure.remedy());
+    }
   }
   return probe_live(config);
 }

@@ -30,7 +30,7 @@ const WireFormat& format_of(const EndpointConfig& config) {
   }
   if (format == nullptr) {
     std::vector<std::string> kinds = wire_format_names();
-    kinds.insert(kinds.begin(), "replay");
+    kinds.insert(kinds.begin(), {"replay", "agent"});
     throw UsageError(
         fmt::format("[endpoint] unknown kind '{}'{}", config.kind, suggestion(config.kind, kinds)));
   }

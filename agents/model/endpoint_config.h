@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -13,7 +14,7 @@ struct EndpointConfig {
   /// A name from providers.h, or empty. The name sets `kind` and, if `base_url` is empty, also
   /// `base_url`.
   std::string provider;
-  /// "replay", or a wire format: "chat", "responses", "anthropic", "gemini".
+  /// "replay", "agent", or a wire format: "chat", "responses", "anthropic", "gemini".
   std::string kind = "replay";
   std::string file;   ///< replay: a recording (JSON lines) or a store
   std::string run;    ///< replay from a store: the run's name; empty: the newest
@@ -25,6 +26,11 @@ struct EndpointConfig {
   std::string api_key_env;
   std::string api_key_cmd;
   std::string api_key_file;
+
+  std::string agent;    ///< agent: a name in configs/agents.toml
+  int evaluations = 20; ///< agent: that one session may ask of the judge
+  std::chrono::milliseconds session_time = std::chrono::minutes(30);
+  double dollars_per_session = 0; ///< agent: a limit where it takes one; 0: no limit
 
   bool stream = true;
   bool structured_output = false; ///< ask for JSON that follows a schema

@@ -25,6 +25,10 @@ struct ReplySchema {
 struct ModelRequest {
   std::string key;         ///< names the call within its run: "row_softmax/0/3"
   std::string device = {}; ///< the kind of device that the kernel is for; only replays look at it
+  /// The task whose kernel is asked for; empty: the request asks for something else. Only sessions
+  /// of agents look at it and at `kernel`, the file to begin with: the parent, or a starter.
+  std::string task = {};
+  std::string kernel = {};
   std::string model;
   std::vector<Message> messages;
   double temperature = -1; ///< negative: not sent

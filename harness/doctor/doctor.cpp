@@ -3,6 +3,7 @@
 #include "agents/endpoints/endpoint_factory.h"
 #include "agents/endpoints/providers.h"
 #include "agents/http/url.h"
+#include "agents/sessions/installed_agent.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "evaluators/host/context_probe.h"
@@ -11,6 +12,7 @@
 #include "harness/machine/machine.h"
 #include "harness/report/text_table.h"
 #include "harness/run/endpoints.h"
+#include "process/session_fence.h"
 #include "tasks/catalogue.h"
 #include "tasks/task/task.h"
 
@@ -84,6 +86,14 @@ void add_endpoints(std::vector<Examined>& findings, const RunConfig& config) {
   }
 }
 
+/// The agents that are installed, and the fence around their sessions.
+void add_agents(std::vector<Examined>& findings) {
+  findings.push_back({"agent", "fence", process::probe_session_fence()});
+  for (const agents::AgentAdapter& agent : agents::known_agents()) {
+    findings.push_back({"agent", agent.name, agents::probe_agent(agent)});
+  }
+}
+
 Availability store_availability(const std::string& store) {
   fs::path directory = fs::absolute(store).parent_path();
   if (fs::exists(store)) {
@@ -148,6 +158,7 @@ std::vector<Examined> examine_machine(const RunConfig& config) {
   }
   add_isolation(findings);
   add_endpoints(findings, config);
+  add_agents(findings);
   findings.push_back({"store", "store", store_availability(config.store)});
   findings.push_back({"catalogue", "tasks", catalogue_availability()});
   return findings;

@@ -1,6 +1,5 @@
 #include "harness/run/endpoints.h"
 
-#include "agents/endpoints/endpoint_factory.h"
 #include "agents/endpoints/endpoint_setup.h"
 #include "agents/endpoints/providers.h"
 #include "agents/http/url.h"
@@ -68,9 +67,10 @@ std::vector<agents::RecordedCall> stored_calls(const agents::EndpointConfig& con
 
 } // namespace
 
-std::unique_ptr<agents::ModelEndpoint> make_run_endpoint(const agents::EndpointConfig& config) {
+std::unique_ptr<agents::ModelEndpoint> make_run_endpoint(const agents::EndpointConfig& config,
+                                                         const agents::EndpointSetup& setup) {
   if (!replays_store(config)) {
-    auto endpoint = agents::make_endpoint(config);
+    auto endpoint = agents::make_endpoint(config, setup);
     if (const std::string warning = agents::endpoint_warning(config); !warning.empty()) {
       std::cerr << "warning: " << warning << '\n';
     }
@@ -126,8 +126,23 @@ std::int64_t output_limit(const Limits& limits, const agents::EndpointConfig& en
   return std::max(limit, std::min(kLeastOutputTokens, price->max_output_tokens));
 }
 
+CallEstimate reservation(CallEstimate estimate, const agents::EndpointConfig& config) {
+  if (config.kind == "agent") {
+    estimate.dollars = std::max(estimate.dollars, config.dollars_per_session);
+  }
+  return estimate;
+}
+
 void check_dollar_limit(const Limits& limits, const agents::EndpointConfig& config,
                         const std::optional<agents::Price>& price, const std::string& of_model) {
+  if (config.kind == "agent" && limits.dollars > 0) {
+    if (config.dollars_per_session <= 0) {
+      throw UsageError("Winnow cannot keep limits.dollars: a session of an agent has no limit" +
+                           of_model,
+                       "set endpoint.dollars_per_session");
+    }
+    return;
+  }
   const bool bills = config.kind != "replay" || !config.provider.empty();
   if (limits.dollars > 0 && bills && !price) {
     throw UsageError(

@@ -130,5 +130,15 @@ TEST(RunPrice, ALimitOnDollarsNeedsIt) {
   EXPECT_NO_THROW(check_dollar_limit({.dollars = 3}, config, run_price(config)));
 }
 
+TEST(RunPrice, ALimitOnDollarsNeedsOneForEachSessionOfAnAgent) {
+  agents::EndpointConfig config;
+  config.kind = "agent";
+  EXPECT_THROW(check_dollar_limit({.dollars = 3}, config, agents::Price{}), UsageError);
+  EXPECT_EQ(reservation({10, 0.5}, config).dollars, 0.5);
+  config.dollars_per_session = 2;
+  EXPECT_NO_THROW(check_dollar_limit({.dollars = 3}, config, std::nullopt));
+  EXPECT_EQ(reservation({10, 0.5}, config).dollars, 2);
+}
+
 } // namespace
 } // namespace winnow::harness

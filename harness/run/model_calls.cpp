@@ -2,6 +2,7 @@
 
 #include "base/text/number_text.h"
 #include "harness/report/counted.h"
+#include "harness/run/endpoints.h"
 #include "search/role.h"
 
 #include <algorithm>
@@ -75,8 +76,9 @@ int ModelCalls::free() const {
 std::optional<ModelCalls::Refusal> ModelCalls::reserve(const search::Ask& ask,
                                                        const agents::ModelRequest& request) {
   const RunModel& model = setup_.model_of(ask);
-  const CallEstimate estimate =
-      budget_.estimate(prompt_bytes(request), {model.price, model.config.max_output_tokens});
+  const CallEstimate estimate = reservation(
+      budget_.estimate(prompt_bytes(request), {model.price, model.config.max_output_tokens}),
+      model.config);
   const auto limit = budget_.reserve(request.key, estimate);
   if (!limit) {
     return std::nullopt;

@@ -313,5 +313,27 @@ TEST_F(RunReuse, EveryCrashResumesToTheSameReplies) {
   }
 }
 
+TEST_F(RunMoney, ASessionOfAnAgentGetsItsTaskAndReservesItsDollars) {
+  config_.strategy = "one-plus-one";
+  config_.endpoint.kind = "agent";
+  config_.endpoint.dollars_per_session = 2;
+  config_.limits.dollars = 5;
+  std::vector<ModelRequest> asked;
+  ScriptedModel model([&](const ModelRequest& request) {
+    asked.push_back(request);
+    ModelReply reply = by_key(request);
+    reply.dollars = 2;
+    return reply;
+  });
+  const RunOutcome outcome = session(model);
+  ASSERT_EQ(asked.size(), 2U) << "a third session could cost more than is left";
+  EXPECT_EQ(outcome.spend.dollars, 4);
+  for (const ModelRequest& request : asked) {
+    EXPECT_TRUE(request.key.starts_with(request.task + "/"));
+    EXPECT_NE(request.kernel.find("winnow"), std::string::npos) << request.kernel;
+  }
+  EXPECT_NE(asked[0].kernel, asked[1].kernel) << "the second begins from the first one's kernel";
+}
+
 } // namespace
 } // namespace winnow::harness

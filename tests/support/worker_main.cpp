@@ -2,6 +2,7 @@
 
 #include "process/escape_attempts.h"
 #include "process/sandbox.h"
+#include "process/session_fence.h"
 
 #include <cstdio>
 #include <exception>
@@ -21,6 +22,9 @@ int run_hidden(std::string_view name, std::vector<std::string> arguments) {
   }
   if (name == "_escape") {
     return process::escape_worker_main(std::move(arguments));
+  }
+  if (name == "_exec") {
+    return process::exec_worker_main(std::move(arguments));
   }
   for (const HiddenSubcommand& subcommand : hidden_subcommands()) {
     if (subcommand.name == name) {

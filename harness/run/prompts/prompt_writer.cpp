@@ -9,6 +9,7 @@
 #include "harness/run/prompts/role_prompts.h"
 #include "search/population.h"
 #include "search/role.h"
+#include "tasks/starter_file.h"
 
 #include <fmt/format.h>
 
@@ -39,12 +40,24 @@ agents::ModelRequest PromptWriter::request_for(const TaskState& state, const sea
   request.temperature = endpoint.temperature;
   request.max_output_tokens = endpoint.max_output_tokens;
   request.effort = endpoint.effort;
+  if (endpoint.kind == "agent" && search::role_with_operator(ask.op) == nullptr) {
+    request.task = state.task->name;
+    request.kernel = first_kernel(state, ask);
+  }
   if (endpoint.structured_output) {
     const bool is_of_a_role = search::role_with_operator(ask.op) != nullptr;
     request.schema =
         is_of_a_role ? agents::role_reply_schema(ask.op) : agents::kernel_reply_schema();
   }
   return request;
+}
+
+/// What a session of an agent begins with.
+std::string PromptWriter::first_kernel(const TaskState& state, const search::Ask& ask) {
+  if (!ask.parents.empty()) {
+    return shelf_.at(ask.parents.front()).text;
+  }
+  return ask.best ? shelf_.at(ask.best->candidate).text : tasks::starter_file(*state.task);
 }
 
 agents::ProposalContext PromptWriter::context_for(const TaskState& state, const search::Ask& ask) {

@@ -18,6 +18,7 @@ public:
   agents::ModelRequest request_for(const TaskState& state, const search::Ask& ask);
 
 private:
+  std::string first_kernel(const TaskState& state, const search::Ask& ask);
   agents::ProposalContext context_for(const TaskState& state, const search::Ask& ask);
   std::string family_line(const TaskState& state, const search::Card& card);
   std::string failure_line(const TaskState& state, const search::Card& card);
