@@ -169,7 +169,7 @@ void expect_compiles(const std::string& file, const std::string& architecture) {
   options.cache = cache.path();
   const tasks::Evaluation evaluation =
       compile_only(ceiling_task(launches), ceiling_kernel(file), file,
-                   gpu_of_architecture("cuda", architecture), false, options);
+                   {gpu_of_architecture("cuda", architecture)}, options);
   EXPECT_EQ(evaluation.verdict, tasks::Verdict::NotJudged) << evaluation.detail;
   EXPECT_THAT(evaluation.build.log, Not(HasSubstr("serialized")));
   EXPECT_THAT(evaluation.build.kernels, Not(IsEmpty()));

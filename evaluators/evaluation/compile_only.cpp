@@ -24,8 +24,9 @@ void check_launches(const BuiltKernel& built, const tasks::DeviceFacts& facts,
 } // namespace
 
 tasks::Evaluation compile_only(const tasks::Task& task, std::string_view text,
-                               const std::string& file_name, const DeviceReport& device,
-                               bool checks_launches, const MachineOptions& machine) {
+                               const std::string& file_name, const CompileTarget& target,
+                               const MachineOptions& machine) {
+  const DeviceReport& device = target.device;
   const process::Sandbox sandbox = process::Sandbox::best(machine.require_isolation);
   const auto compiler = make_compiler(device, sandbox, machine,
                                       machine.cache.empty() ? cache_directory() : machine.cache);
@@ -47,8 +48,11 @@ tasks::Evaluation compile_only(const tasks::Task& task, std::string_view text,
   result.detail = errors.empty() ? built.compiled.detail : to_string(errors.front());
   if (result.verdict == tasks::Verdict::Correct) {
     result.verdict = tasks::Verdict::NotJudged; // the code compiles, but nothing has run
-    if (checks_launches) {
+    if (target.checks_launches) {
       check_launches(built, device.facts, result);
+    }
+    if (target.take_module) {
+      target.take_module(built.compiled.module);
     }
   }
   return result;

@@ -71,7 +71,8 @@ void round_numbers(json& value) {
 
 /// As it is printed.
 bool is_long(const json& brief) {
-  return visible(json_line(brief)).size() >= kBriefBytes;
+  const std::string line = json_line(brief);
+  return line.size() >= kBriefBytes || visible(line).size() >= kBriefBytes;
 }
 
 void shorten_texts(json& value, std::size_t bytes) {

@@ -89,6 +89,8 @@ TEST(JsonErrors, AreOnStdoutForEveryCommandAndMistake) {
 }
 
 TEST(CompileOnly, NamesAModelOnlyWhereItHelps) {
+  EXPECT_THAT(answer_of({"eval", "axpy", __FILE__, "--sass"}).err,
+              HasSubstr("--sass works only with --compile-only"));
   EXPECT_THAT(answer_of({"eval", "axpy", __FILE__, "--gpu", "H100"}).err,
               HasSubstr("--gpu works only with --compile-only"));
   EXPECT_THAT(

@@ -41,14 +41,18 @@ EvalPrinter::~EvalPrinter() {
 }
 
 void EvalPrinter::add(const std::string& file, const std::string& digest,
-                      const evaluators::EvaluationResult& result) {
+                      const evaluators::EvaluationResult& result, const std::string& machine_code) {
   count(result);
   const nlohmann::json brief =
       form_.brief || has_table_ ? brief_of(file, digest, result) : nlohmann::json();
+  nlohmann::json document = form_.brief ? nlohmann::json() : document_of(file, digest, result);
+  if (!document.is_null() && !machine_code.empty()) {
+    document["machine_code"] = machine_code;
+  }
   if (form_.json) {
-    print_json(form_.brief ? fitted_brief(brief) : document_of(file, digest, result));
+    print_json(form_.brief ? fitted_brief(brief) : document);
   } else if (!form_.brief) {
-    print_text(file, document_of(file, digest, result), result.fault);
+    print_text(file, document, result.fault);
   }
   if (has_table_) {
     table_.add(brief);
@@ -96,7 +100,8 @@ nlohmann::json EvalPrinter::brief_of(const std::string& file, const std::string&
 void EvalPrinter::print_text(const std::string& file, const nlohmann::json& document,
                              const std::string& fault) {
   out_ << (several_ ? "== " + file + "\n" : "")
-       << (document.is_null() ? "not judged: " + fault + "\n" : eval_text(document, task_word_));
+       << (document.is_null() ? "not judged: " + fault + "\n" : eval_text(document, task_word_))
+       << text_at(document, "machine_code");
 }
 
 void EvalPrinter::print_json(const nlohmann::json& document) {

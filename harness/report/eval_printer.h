@@ -39,9 +39,10 @@ public:
   EvalPrinter(const EvalPrinter&) = delete; // a copy would close the array twice
   EvalPrinter& operator=(const EvalPrinter&) = delete;
 
-  /// `digest`: SHA-256 of the file's text.
+  /// `digest`: SHA-256 of the file's text. `machine_code`: as text; empty: not asked for. A brief
+  /// has no room for it.
   void add(const std::string& file, const std::string& digest,
-           const evaluators::EvaluationResult& result);
+           const evaluators::EvaluationResult& result, const std::string& machine_code = {});
   /// The exit code for all files. Throws Error if one of them has no document to print.
   ExitCode finish();
 

@@ -48,7 +48,7 @@ tasks::Task small_task() {
 TEST(JsonDocumentation, ListsEveryFieldOfEval) {
   std::ostringstream out;
   EvalPrinter printer(out, small_task(), {true}, 1, tasks::kVersusEager);
-  printer.add("a.cu", "abc", {"", "", {full_evaluation()}, ""});
+  printer.add("a.cu", "abc", {"", "", {full_evaluation()}, ""}, "FFMA R0, R1, R2, R3");
   EXPECT_THAT(missing(json::parse(out.str())), IsEmpty());
 }
 

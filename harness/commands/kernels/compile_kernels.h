@@ -15,8 +15,9 @@ namespace winnow::harness {
 struct CompileOptions {
   bool compile_only = false;
   std::string architecture, gpu; ///< see target_gpu()
+  bool sass = false;             ///< also print the machine code
 };
-/// Adds --compile-only, --arch and --gpu.
+/// Adds --compile-only, --arch, --gpu and --sass.
 void add_compile_options(CLI::App& sub, CompileOptions& options);
 /// Throws UsageError for an option that works only with --compile-only.
 void check_compile_options(const CompileOptions& options);

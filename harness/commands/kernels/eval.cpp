@@ -198,7 +198,8 @@ void add_options(CLI::App& sub, EvalCommand& command) {
   sub.add_flag("--brief", command.form.brief,
                "only what an author needs for the next kernel: a table of the files, best first, "
                "and the reason why a kernel is not correct; with --json one object of fewer than "
-               "4 kB for each file, schema winnow.brief, version 1");
+               "4 kB for each file, schema winnow.brief, version 1")
+      ->excludes("--sass");
   sub.add_flag("--json", command.form.json,
                "one JSON document, schema winnow.evaluation, version 3; for several files an array "
                "of documents");
