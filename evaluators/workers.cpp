@@ -5,6 +5,7 @@
 #include "evaluators/device/vendors/gpu_vendors.h"
 #include "evaluators/host/context_probe.h"
 #include "evaluators/host/devices.h"
+#include "evaluators/host/disassembly.h"
 #include "evaluators/judge/judge.h"
 #include "evaluators/torch/torch_child.h"
 #include "evaluators/worker/runner.h"
@@ -29,7 +30,7 @@ int compile_gpu(std::vector<std::string> arguments) {
   return compile_gpu_worker_main(std::move(arguments), gpu_vendor);
 }
 
-constexpr std::array<Worker, 10> kWorkers{{
+constexpr std::array<Worker, 11> kWorkers{{
     {"_compile", compile_worker_main},
     {"_compile-gpu", compile_gpu},
     {"_run", run_worker_main},
@@ -40,6 +41,7 @@ constexpr std::array<Worker, 10> kWorkers{{
     {"_exec", process::exec_worker_main},
     {"_devices", device_probe_worker_main},
     {"_context", context_probe_worker_main},
+    {"_disassemble", disassemble_worker_main},
 }};
 
 const Worker* find_worker(int argc, char** argv) {

@@ -7,6 +7,7 @@
 #include "harness/exit/interrupt.h"
 #include "harness/log.h"
 #include "harness/machine/machine.h"
+#include "harness/report/error_printer.h"
 #include "harness/report/terminal.h"
 #include "harness/report/text_table.h"
 #include "harness/report/visible_output.h"
@@ -123,21 +124,9 @@ std::string fitted(const std::string& help, std::size_t columns) {
   return text;
 }
 
-int usage_error(const CLI::App& app, const CLI::ParseError& error) {
-  std::string what = near_miss(app);
-  if (what.empty()) {
-    what = error.what();
-  }
-  std::cerr << "error: " << what << "\nsee: " << command_words(app) << " --help\n";
-  return to_int(ExitCode::Usage);
-}
-
-int report(const Error& error, ExitCode code) {
-  std::cerr << "error: " << error.what() << '\n';
-  if (!error.remedy().empty()) {
-    std::cerr << "remedy: " << error.remedy() << '\n';
-  }
-  return to_int(code);
+std::string parse_error(const CLI::App& app, const CLI::ParseError& error) {
+  const std::string what = near_miss(app);
+  return what.empty() ? error.what() : what;
 }
 
 /// Whether the command answers a program: it names no store that it chose.
@@ -157,7 +146,10 @@ void name_chosen_store(const CLI::App& command) {
   }
 }
 
-int act(const Action& chosen) {
+int act(const Action& chosen, const ErrorPrinter& errors) {
+  const auto report = [&errors](const Error& error, ExitCode code) {
+    return errors.failure(error.what(), error.remedy(), code);
+  };
   end_on_interrupt();
   try {
     const ExitCode code = chosen();
@@ -263,9 +255,10 @@ int run_cli(const std::vector<std::string>& arguments) {
   Action chosen;
   describe(app, log_level, chosen);
   const std::vector<std::string> words = with_options(arguments);
+  // Also for a command line that cannot be parsed.
+  const ErrorPrinter errors(contains(words, "--json"), visible_output);
   if (const std::string what = unknown_command(app, words); !what.empty()) {
-    std::cerr << "error: " << what << "\nsee: winnow --help\n";
-    return to_int(ExitCode::Usage);
+    return errors.misuse(what, "winnow");
   }
   try {
     // CLI11 takes the arguments in reverse order
@@ -278,13 +271,13 @@ int run_cli(const std::vector<std::string>& arguments) {
       std::cout << fitted(help.str(), output_columns().value_or(kUsualColumns));
       return code;
     }
-    return usage_error(app, error);
+    return errors.misuse(parse_error(app, error), command_words(app));
   } catch (const UsageError& error) {
-    return report(error, ExitCode::Usage);
+    return errors.failure(error.what(), error.remedy(), ExitCode::Usage);
   }
   set_table_columns(output_columns().value_or(0));
   start_log(log_level);
-  const int code = act(chosen);
+  const int code = act(chosen, errors);
   name_chosen_store(reached(app));
   return code;
 }

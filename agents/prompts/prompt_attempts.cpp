@@ -101,9 +101,11 @@ MaybeValues render_baseline(const ProposalContext& context) {
     return std::nullopt;
   }
   const tasks::Evaluation& evaluation = context.baseline->evaluation;
+  const bool is_judged = evaluation.verdict != tasks::Verdict::NotJudged;
   return Values{
       {"code", fenced_code(context.baseline->text)},
-      {"timings", feedback_text(evaluation, versus_of(context)) + library_lines(evaluation)}};
+      {"timings",
+       is_judged ? feedback_text(evaluation, versus_of(context)) + library_lines(evaluation) : ""}};
 }
 
 MaybeValues render_exemplar(const ProposalContext& context) {

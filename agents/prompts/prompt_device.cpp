@@ -163,6 +163,9 @@ MaybeValues render_hip(const ProposalContext& context) {
 }
 
 MaybeValues render_products(const ProposalContext& context) {
+  if (context.task == nullptr) {
+    return std::nullopt;
+  }
   const tasks::Precision precision = context.task->tolerance.precision;
   if (context.device != "cuda" || precision == tasks::Precision::F64) {
     return std::nullopt;

@@ -42,13 +42,18 @@ MaybeValues render_kernel_file(const ProposalContext& context) {
 }
 
 MaybeValues render_tensor_maps(const ProposalContext& context) {
-  const auto& tensors = context.task->tensors;
+  const auto has_matrix = [](const tasks::Task& task) {
+    return std::any_of(task.tensors.begin(), task.tensors.end(),
+                       [](const auto& tensor) { return tensor.shape.size() > 1; });
+  };
   return shown_if(context.facts.tensor_maps &&
-                  std::any_of(tensors.begin(), tensors.end(),
-                              [](const auto& tensor) { return tensor.shape.size() > 1; }));
+                  (context.task == nullptr || has_matrix(*context.task)));
 }
 
 MaybeValues render_prepare(const ProposalContext& context) {
+  if (context.task == nullptr) {
+    return Values{{"static", "those that a task calls static"}};
+  }
   const bool folds = folds_parameters(*context.task);
   std::vector<std::string> inputs;
   if (folds) {
@@ -63,7 +68,8 @@ MaybeValues render_prepare(const ProposalContext& context) {
 }
 
 MaybeValues render_loops(const ProposalContext& context) {
-  return shown_if(counts_steps(*context.task) || folds_parameters(*context.task));
+  return shown_if(context.task == nullptr || counts_steps(*context.task) ||
+                  folds_parameters(*context.task));
 }
 
 } // namespace winnow::agents

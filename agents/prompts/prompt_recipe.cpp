@@ -67,7 +67,7 @@ std::vector<Section> make_recipe() {
       {"products", "device_products", {"intensity", "design"}, render_products, kUser, Stable, 1 * kKiB, kAll | kJudge | kMeta | kForecast},
       {"bounds", "bounds", {"ceilings", "whose", "bounds"}, render_bounds, kUser, Stable, 4 * kKiB, kAll | kJudge | kMeta | kForecast},
       {"baseline", "baseline", {"code", "timings"}, render_baseline, kUser, Stable, kAttempt, kAll},
-      {"eager", "baseline_eager", {}, [](const C& c) { return shown_if(!c.baseline); }, kUser, Stable, 1 * kKiB, kAll},
+      {"eager", "baseline_eager", {}, [](const C& c) { return shown_if(c.task != nullptr && !c.baseline); }, kUser, Stable, 1 * kKiB, kAll},
 
       {"guide", "guide", {"words"}, [](const C& c) { return text_value("words", c.guide); }, kUser, Slow, 4 * kKiB, (kAll & ~kRepair) | kMeta},
       {"lessons", "lessons", {"lines"}, [](const C& c) { return list_value("lines", c.lessons); }, kUser, Slow, 6 * kKiB, kAll & ~kRepair},

@@ -264,6 +264,9 @@ bool folds_parameters(const tasks::Task& task) {
 }
 
 MaybeValues render_task(const ProposalContext& context) {
+  if (context.task == nullptr) {
+    return std::nullopt;
+  }
   const tasks::Task& task = *context.task;
   return Values{{"title", task.title},
                 {"name", task.name},

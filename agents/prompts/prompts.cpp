@@ -134,6 +134,16 @@ std::vector<SectionText> PromptTemplates::sections(const ProposalContext& contex
   return filled;
 }
 
+std::string PromptTemplates::rules(const ProposalContext& context) const {
+  ProposalContext of_any_kernel = context;
+  of_any_kernel.op = "seed"; // needs no earlier kernel
+  std::string text;
+  for (const SectionText& section : sections(of_any_kernel)) {
+    text += section.stability == Stability::Stable ? section.text : "";
+  }
+  return text;
+}
+
 std::vector<Message> PromptTemplates::proposal(const ProposalContext& context) const {
   std::vector<Message> messages;
   Stability last = Stability::Stable;

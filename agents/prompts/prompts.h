@@ -50,7 +50,7 @@ struct DeviceCeiling {
 
 /// The data that a prompt is made from.
 struct ProposalContext {
-  const tasks::Task* task = nullptr;
+  const tasks::Task* task = nullptr; ///< nullptr: for PromptTemplates::rules() only
   tasks::DeviceFacts facts;
   std::string device = "cpu"; ///< device kind: decides which shapes and which advice appear
   std::string device_name;
@@ -129,6 +129,10 @@ public:
   std::vector<Message> proposal(const ProposalContext& context) const;
   /// The sections of proposal(), in order.
   std::vector<SectionText> sections(const ProposalContext& context) const;
+  /// The stable sections alone, as one text for a reader: the rules, the kernel file, the task, the
+  /// device and its bounds. Without a task: what holds for all tasks, and each part of the kernel
+  /// file that the device has.
+  std::string rules(const ProposalContext& context) const;
 
 private:
   std::map<std::string, TextTemplate> templates_; ///< by file name without ".md"

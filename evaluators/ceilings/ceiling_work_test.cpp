@@ -2,6 +2,7 @@
 #include "base/files.h"
 #include "evaluators/ceilings/ceiling_work.h"
 #include "evaluators/device/cuda/compile/nvrtc.h"
+#include "evaluators/device/vendors/named_gpus.h"
 #include "evaluators/evaluation/compile_only.h"
 #include "evaluators/evaluation/evaluation_options.h"
 #include "tasks/plan/kernel_file.h"
@@ -166,8 +167,9 @@ void expect_compiles(const std::string& file, const std::string& architecture) {
   const TemporaryDirectory cache("ceilings-test");
   EvaluationOptions options;
   options.cache = cache.path();
-  const tasks::Evaluation evaluation = compile_only(ceiling_task(launches), ceiling_kernel(file),
-                                                    file, "cuda", architecture, options);
+  const tasks::Evaluation evaluation =
+      compile_only(ceiling_task(launches), ceiling_kernel(file), file,
+                   {gpu_of_architecture("cuda", architecture)}, options);
   EXPECT_EQ(evaluation.verdict, tasks::Verdict::NotJudged) << evaluation.detail;
   EXPECT_THAT(evaluation.build.log, Not(HasSubstr("serialized")));
   EXPECT_THAT(evaluation.build.kernels, Not(IsEmpty()));

@@ -3,6 +3,7 @@
 #include "evaluators/evaluation/ordered_results.h"
 #include "harness/client/judge_server.h"
 #include "harness/client/server_devices.h"
+#include "harness/client/server_evaluations.h"
 #include "harness/serve/http/http_server.h"
 #include "harness/serve/mailbox/mailbox_server.h"
 #include "harness/serve/server_application.h"
@@ -113,7 +114,7 @@ struct ClientTest : testing::Test {
   }
   static std::unique_ptr<evaluators::DevicePool> devices(const std::string& name) {
     JudgeServer asked({name, ""});
-    return server_devices({name, ""}, served_task(asked, "axpy"));
+    return server_devices({name, ""}, served_task(asked, "axpy"), std::make_shared<Lights>());
   }
   static EvaluationRequest request(const std::string& text) {
     EvaluationRequest one;

@@ -12,15 +12,15 @@ namespace {
 
 class ServerDevices : public evaluators::DevicePool {
 public:
-  ServerDevices(ServerOptions server, ServedTask task)
-      : server_(std::move(server)), task_(std::move(task)) {}
+  ServerDevices(ServerOptions server, ServedTask task, std::shared_ptr<Lights> lights)
+      : server_(std::move(server)), task_(std::move(task)), lights_(std::move(lights)) {}
 
   const evaluators::DeviceReport& first() const override { return task_.device; }
   std::size_t size() const override { return 1; }
   std::string names() const override { return "the server's"; }
   void start_torch() const override {} // the server has done so
   std::unique_ptr<evaluators::Evaluations> evaluations(evaluators::TakeResult done) const override {
-    return std::make_unique<ServerEvaluations>(server_, task_.task, std::move(done));
+    return std::make_unique<ServerEvaluations>(server_, task_.task, lights_, std::move(done));
   }
   std::string account(std::size_t candidates, double seconds) const override {
     return fmt::format("{} candidates in {:.1f} s, judged by {}\n", candidates, seconds,
@@ -30,13 +30,15 @@ public:
 private:
   ServerOptions server_;
   ServedTask task_;
+  std::shared_ptr<Lights> lights_;
 };
 
 } // namespace
 
 std::unique_ptr<evaluators::DevicePool> server_devices(const ServerOptions& server,
-                                                       const ServedTask& task) {
-  return std::make_unique<ServerDevices>(server, task);
+                                                       const ServedTask& task,
+                                                       std::shared_ptr<Lights> lights) {
+  return std::make_unique<ServerDevices>(server, task, std::move(lights));
 }
 
 } // namespace winnow::harness

@@ -7,8 +7,10 @@
 
 namespace winnow::harness {
 
-/// The devices of a server, for one task.
-std::unique_ptr<evaluators::DevicePool> server_devices(const ServerOptions& server,
-                                                       const ServedTask& task);
+class Lights;
+
+/// The devices of a server, for one task. `lights`: gets the shares of the speed of light.
+std::unique_ptr<evaluators::DevicePool>
+server_devices(const ServerOptions& server, const ServedTask& task, std::shared_ptr<Lights> lights);
 
 } // namespace winnow::harness

@@ -1,6 +1,7 @@
 #include "harness/client/server_evaluations.h"
 
 #include "base/error.h"
+#include "harness/serve/judge_record.h"
 
 #include <chrono>
 #include <exception>
@@ -48,9 +49,20 @@ bool can_be_sent(const EvaluationRequest& request) {
 
 } // namespace
 
+void Lights::put(const tasks::Evaluation& evaluation, LightShares shares) {
+  const std::lock_guard lock(mutex_);
+  by_seed_[evaluation.seed] = std::move(shares);
+}
+
+LightShares Lights::of(const tasks::Evaluation& evaluation) const {
+  const std::lock_guard lock(mutex_);
+  const auto known = by_seed_.find(evaluation.seed);
+  return known == by_seed_.end() ? LightShares{} : known->second;
+}
+
 ServerEvaluations::ServerEvaluations(const ServerOptions& server, std::string task,
-                                     evaluators::TakeResult done)
-    : server_(server), task_(std::move(task)), done_(std::move(done)),
+                                     std::shared_ptr<Lights> lights, evaluators::TakeResult done)
+    : server_(server), task_(std::move(task)), lights_(std::move(lights)), done_(std::move(done)),
       thread_([this](const std::stop_token& stop) { work(stop); }) {}
 
 ServerEvaluations::~ServerEvaluations() {
@@ -205,14 +217,15 @@ void ServerEvaluations::finish(Batch& batch, std::size_t at, const json& result)
     fail(request, fault == "infrastructure" && !detail.empty() ? detail : fault);
     return;
   }
-  EvaluationResult record = evaluators::decode_evaluation_result(
-      server_.text("/v1/jobs/" + batch.open.at(at) + "/record"));
-  record.id = request.id;
-  if (!record.evaluations.empty()) {
-    candidates_[evaluators::digest_of({request.text, record.evaluations.front().parameters})] =
+  JudgeRecord record = read_record(server_.text("/v1/jobs/" + batch.open.at(at) + "/record"));
+  record.result.id = request.id;
+  if (!record.result.evaluations.empty()) {
+    const tasks::Evaluation& evaluation = record.result.evaluations.front();
+    candidates_[evaluators::digest_of({request.text, evaluation.parameters})] =
         result.at("candidate").get<std::int64_t>();
+    lights_->put(evaluation, std::move(record.light));
   }
-  done_(std::move(record));
+  done_(std::move(record.result));
 }
 
 /// Those of cancelled requests, or all.

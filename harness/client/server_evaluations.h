@@ -1,6 +1,7 @@
 #pragma once
 
 #include "evaluators/evaluation/evaluations.h"
+#include "harness/brief/brief.h"
 #include "harness/client/judge_server.h"
 
 #include <condition_variable>
@@ -16,13 +17,26 @@
 
 namespace winnow::harness {
 
+/// The shares of the speed of light that a server has told, by evaluation. Any thread may call it.
+class Lights {
+public:
+  void put(const tasks::Evaluation& evaluation, LightShares shares);
+  LightShares of(const tasks::Evaluation& evaluation) const;
+
+private:
+  mutable std::mutex mutex_;
+  std::map<std::uint64_t, LightShares> by_seed_; ///< each evaluation draws its own
+};
+
 /// Evaluations that a server makes. Of a request it takes the kernel, its choice of parameters, the
 /// depth, whether and for how long to time, and the counters: the server decides the rest. An
 /// incumbent must have had its own evaluation here before. Hidden shapes are missing in the
 /// results.
 class ServerEvaluations : public evaluators::Evaluations {
 public:
-  ServerEvaluations(const ServerOptions& server, std::string task, evaluators::TakeResult done);
+  /// `lights`: keeps the shares of the speed of light.
+  ServerEvaluations(const ServerOptions& server, std::string task, std::shared_ptr<Lights> lights,
+                    evaluators::TakeResult done);
   ~ServerEvaluations() override;
   ServerEvaluations(const ServerEvaluations&) = delete; // owns a thread
   ServerEvaluations& operator=(const ServerEvaluations&) = delete;
@@ -52,6 +66,7 @@ private:
 
   JudgeServer server_;
   std::string task_;
+  std::shared_ptr<Lights> lights_;
   evaluators::TakeResult done_;
   std::map<std::string, std::int64_t> candidates_; ///< that were judged, by digest_of()
   std::mutex mutex_;                               ///< guards the next two

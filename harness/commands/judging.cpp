@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "evaluators/host/devices.h"
 #include "harness/client/server_devices.h"
+#include "harness/client/server_evaluations.h"
 #include "harness/config/config_keys.h"
 #include "harness/machine/machine.h"
 #include "tasks/proof.h"
@@ -85,7 +86,7 @@ std::vector<std::string> judging_option_names() {
 
 JudgingPlace::JudgingPlace(const JudgingOptions& options, const std::string& task,
                            CommandStore& store)
-    : options_(options) {
+    : options_(options), lights_(std::make_shared<Lights>()) {
   if (options.server.server.empty()) {
     task_ = named_task(task, store);
     return;
@@ -98,12 +99,26 @@ JudgingPlace::JudgingPlace(const JudgingOptions& options, const std::string& tas
 
 std::unique_ptr<evaluators::DevicePool>
 JudgingPlace::open(const evaluators::EvaluationOptions& resolved, bool only_one) const {
-  return served_ ? server_devices(options_.server, *served_)
+  return served_ ? server_devices(options_.server, *served_, lights_)
                  : open_devices(options_, resolved, only_one);
 }
 
 std::string JudgingPlace::versus(std::string_view device_kind) const {
   return served_ ? served_->versus : std::string(tasks::speedup_versus(task_, device_kind));
+}
+
+std::function<LightShares(const tasks::Evaluation&)>
+JudgingPlace::light(const evaluators::DevicePool& devices,
+                    const evaluators::EvaluationOptions& resolved) const {
+  if (served_) {
+    return
+        [lights = lights_](const tasks::Evaluation& evaluation) { return lights->of(evaluation); };
+  }
+  return [&devices, &task = task_,
+          ceilings = known_ceilings(devices, resolved.cache, options_.broker)](
+             const tasks::Evaluation& evaluation) {
+    return light_shares(devices.first(), task, evaluation, ceilings);
+  };
 }
 
 std::string JudgingPlace::warning(const std::string& device_kind) const {

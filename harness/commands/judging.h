@@ -2,6 +2,7 @@
 
 #include "evaluators/evaluation/evaluation_options.h"
 #include "evaluators/evaluation/evaluation_request.h"
+#include "harness/brief/brief.h"
 #include "harness/client/judge_server.h"
 #include "harness/commands/commands.h"
 #include "harness/machine/judging_devices.h"
@@ -15,6 +16,8 @@
 #include <vector>
 
 namespace winnow::harness {
+
+class Lights; // harness/client/server_evaluations.h
 
 /// The command-line options that all commands that judge kernels share.
 struct JudgingOptions {
@@ -63,11 +66,15 @@ public:
   std::string versus(std::string_view device_kind) const;
   /// tasks::unproven_warning(); empty: nothing to warn of.
   std::string warning(const std::string& device_kind) const;
+  /// light_shares() on devices of open().
+  std::function<LightShares(const tasks::Evaluation&)>
+  light(const evaluators::DevicePool& devices, const evaluators::EvaluationOptions& resolved) const;
 
 private:
   const JudgingOptions& options_;
   tasks::Task task_;
   std::optional<ServedTask> served_; ///< nullopt: here
+  std::shared_ptr<Lights> lights_;   ///< of the server
 };
 
 /// The devices that the options name. Of several devices of this machine only the first, if

@@ -33,6 +33,10 @@ struct BoardReport {
 std::string board_report(const store::RunStore& store, const BoardReport& asked);
 std::string board_target(const BoardReport& asked);
 
+/// `winnow rules`, schema "winnow.rules". nullopt: what holds for all tasks.
+nlohmann::json rules_document(std::optional<tasks::Task> task,
+                              const evaluators::DeviceReport& device);
+
 /// The text of a page of a server.
 std::string report_at(const ServerOptions& server, const std::string& target);
 

@@ -2,7 +2,6 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/freed_memory.h"
-#include "evaluators/ceilings/measure_ceilings.h"
 #include "evaluators/evaluation/blank_evaluation.h"
 #include "evaluators/evaluation/profile.h"
 #include "harness/commands/commands.h"
@@ -20,7 +19,6 @@
 #include "harness/serve/reward.h"
 #include "harness/serve/served_tasks.h"
 #include "harness/serve/server_application.h"
-#include "profiling/roofline/ceilings.h"
 #include "tasks/catalogue.h"
 #include "tasks/task/baseline.h"
 #include "tasks/task/task.h"
@@ -182,24 +180,13 @@ private:
     setup.rewards = rewards_;
     setup.reward = command.reward;
     setup.seed_from_batch = command.seed_from_batch;
-    setup.speed_of_light = [device = devices_->first(), ceilings = ceilings_for(command)](
-                               const tasks::Task& task, const tasks::Evaluation& evaluation) {
-      return evaluators::share_of_speed_of_light(device, task, evaluation, ceilings);
+    setup.light = [device = devices_->first(),
+                   ceilings = known_ceilings(*devices_, options_.cache, command.judging.broker)](
+                      const tasks::Task& task, const tasks::Evaluation& evaluation) {
+      return light_shares(device, task, evaluation, ceilings);
     };
     setup.post = poster.function();
     return setup;
-  }
-  /// What the device was measured to reach. Nothing is measured here: without a file, and for
-  /// devices of other machines, the speed of light follows from the peaks that the driver states.
-  profiling::Ceilings ceilings_for(const ServeCommand& command) const {
-    if (!command.judging.broker.url.empty()) {
-      return {};
-    }
-    const profiling::CeilingsOwner owner = evaluators::ceilings_owner(devices_->first());
-    const std::filesystem::path folder =
-        options_.cache.empty() ? cache_directory() : options_.cache;
-    return profiling::load_ceilings(folder / profiling::ceilings_file_name(owner), owner)
-        .value_or(profiling::Ceilings{});
   }
   /// Clients need not know where files are.
   static nlohmann::json without_folder(nlohmann::json task) {
@@ -222,6 +209,12 @@ private:
                             {"versus", tasks::speedup_versus(*task, device.kind)},
                             {"device", device},
                             {"evaluator_version", evaluators::kEvaluatorVersion}};
+    }
+    if (target.is({"v1", "reports", "rules"})) {
+      target.allow_only({"task"});
+      const std::string name = target.value("task");
+      return rules_document(name.empty() ? std::nullopt : std::optional(*tasks_.find(name)),
+                            devices_->first());
     }
     store::RunStore own(store_path_, store::RunStore::Mode::ReadOnly);
     if (!sees.empty()) {

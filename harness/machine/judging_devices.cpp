@@ -1,6 +1,8 @@
 #include "harness/machine/judging_devices.h"
 
 #include "base/error.h"
+#include "base/files.h"
+#include "evaluators/ceilings/measure_ceilings.h"
 #include "evaluators/evaluation/open_devices.h"
 #include "harness/machine/machine.h"
 #include "remote/broker_config.h"
@@ -70,6 +72,18 @@ std::unique_ptr<evaluators::DevicePool> open_devices(const evaluators::MachineOp
   }
   return std::make_unique<evaluators::OpenDevices>(
       machine, run_timeout, [](const std::string& line) { spdlog::warn("{}", line); });
+}
+
+profiling::Ceilings known_ceilings(const evaluators::DevicePool& devices,
+                                   const std::filesystem::path& cache,
+                                   const BrokerOptions& broker) {
+  if (!broker.url.empty()) {
+    return {};
+  }
+  const profiling::CeilingsOwner owner = evaluators::ceilings_owner(devices.first());
+  const std::filesystem::path folder = cache.empty() ? cache_directory() : cache;
+  return profiling::load_ceilings(folder / profiling::ceilings_file_name(owner), owner)
+      .value_or(profiling::Ceilings{});
 }
 
 nlohmann::json environment_of(const evaluators::DevicePool& devices) {

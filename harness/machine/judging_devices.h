@@ -1,9 +1,11 @@
 #pragma once
 
 #include "evaluators/evaluation/device_pool.h"
+#include "profiling/roofline/ceilings.h"
 #include "remote/job_transport.h"
 
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -30,6 +32,12 @@ std::unique_ptr<evaluators::DevicePool> open_devices(const evaluators::MachineOp
                                                      std::chrono::milliseconds run_timeout,
                                                      const BrokerOptions& broker,
                                                      const std::string& session_secret = {});
+
+/// What the devices were measured to reach. Nothing is measured here: without a file, and for
+/// devices of other machines, the speed of light follows from the peaks that the driver states.
+/// `cache`: MachineOptions::cache.
+profiling::Ceilings known_ceilings(const evaluators::DevicePool& devices,
+                                   const std::filesystem::path& cache, const BrokerOptions& broker);
 
 /// describe_environment() of the machine that judges.
 nlohmann::json environment_of(const evaluators::DevicePool& devices);

@@ -31,7 +31,7 @@ tasks::Task axpy() {
 
 TEST(EvalPrinter, PrintsAsItGoesAndAllOfAnArray) {
   std::ostringstream out;
-  EvalPrinter printer(out, axpy(), true, 2);
+  EvalPrinter printer(out, axpy(), {true}, 2);
   printer.add("a.cu", "abc123", judged(Verdict::Correct));
   EXPECT_NE(out.str().find("a.cu"), std::string::npos);
   printer.add("b.cu", "abc123", judged(Verdict::Wrong));
@@ -44,13 +44,13 @@ TEST(EvalPrinter, PrintsAsItGoesAndAllOfAnArray) {
 
 TEST(EvalPrinter, WhatAnInterruptionLeavesIsAnArray) {
   std::ostringstream out;
-  { EvalPrinter(out, axpy(), true, 2).add("a.cu", "abc123", judged(Verdict::Correct)); }
+  { EvalPrinter(out, axpy(), {true}, 2).add("a.cu", "abc123", judged(Verdict::Correct)); }
   EXPECT_EQ(json::parse(out.str()).size(), 1U);
 }
 
 TEST(EvalPrinter, OneFileIsNoArray) {
   std::ostringstream out;
-  EvalPrinter printer(out, axpy(), true, 1);
+  EvalPrinter printer(out, axpy(), {true}, 1);
   printer.add("a.cu", "abc123", judged(Verdict::Correct));
   EXPECT_EQ(printer.finish(), ExitCode::Done);
   const json document = json::parse(out.str());
@@ -63,8 +63,8 @@ TEST(EvalPrinter, OneFileIsNoArray) {
 TEST(EvalPrinter, AFileThatWasNotJudgedIsAFailure) {
   const evaluators::EvaluationResult lost{"", "", {}, "no device is left"};
   std::ostringstream text, array;
-  EvalPrinter for_people(text, axpy(), false, 2);
-  EvalPrinter for_programs(array, axpy(), true, 2);
+  EvalPrinter for_people(text, axpy(), {}, 2);
+  EvalPrinter for_programs(array, axpy(), {true}, 2);
   for (EvalPrinter* printer : {&for_people, &for_programs}) {
     printer->add("a.cu", "abc123", lost);
     printer->add("b.cu", "abc123", judged(Verdict::Correct));

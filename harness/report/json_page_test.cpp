@@ -1,6 +1,7 @@
 // Checks that docs/schemas list every field of every document.
 #include "agents/record/recording.h"
 #include "harness/baseline/torch_baseline.h"
+#include "harness/brief/brief.h"
 #include "harness/doctor/doctor.h"
 #include "harness/report/eval_printer.h"
 #include "harness/report/kernel_pair_report.h"
@@ -46,9 +47,18 @@ tasks::Task small_task() {
 
 TEST(JsonDocumentation, ListsEveryFieldOfEval) {
   std::ostringstream out;
-  EvalPrinter printer(out, small_task(), true, 1, tasks::kVersusEager);
-  printer.add("a.cu", "abc", {"", "", {full_evaluation()}, ""});
+  EvalPrinter printer(out, small_task(), {true}, 1, tasks::kVersusEager);
+  printer.add("a.cu", "abc", {"", "", {full_evaluation()}, ""}, "FFMA R0, R1, R2, R3");
   EXPECT_THAT(missing(json::parse(out.str())), IsEmpty());
+}
+
+TEST(JsonDocumentation, ListsEveryFieldOfABrief) {
+  BriefFacts facts{"axpy", std::string(kBriefBytes, 'x'), "abc", "baseline.cu"};
+  facts.light = {0.5, {{"n=1000", 0.5}}};
+  tasks::Evaluation evaluation = full_evaluation();
+  evaluation.cases.resize(100, evaluation.cases.front()); // so that "more" is there
+  EXPECT_THAT(missing(fitted_brief(brief_json(facts, evaluation))), IsEmpty());
+  EXPECT_THAT(missing(brief_json(facts, std::string("the device was lost"))), IsEmpty());
 }
 
 TEST(JsonDocumentation, ListsEveryFieldOfRaceAndProfile) {

@@ -58,6 +58,10 @@ public:
     const std::lock_guard lock(mutex_);
     return write(visible(std::exchange(unfinished_, {}))) && write(bytes);
   }
+  bool has_begun() {
+    const std::lock_guard lock(mutex_);
+    return has_begun_ || !unfinished_.empty();
+  }
 
 protected:
   std::streamsize xsputn(const char* bytes, std::streamsize size) override {
@@ -81,6 +85,7 @@ protected:
 private:
   bool write(std::string_view bytes) {
     const auto size = static_cast<std::streamsize>(bytes.size());
+    has_begun_ = has_begun_ || size > 0;
     return target_.sputn(bytes.data(), size) == size;
   }
 
@@ -88,11 +93,16 @@ private:
   std::streambuf& target_;
   std::mutex mutex_;
   std::string unfinished_;
+  bool has_begun_ = false;
 };
 
 VisibleOutput::VisibleOutput()
     : out_(std::make_unique<Buffer>(std::cout)), err_(std::make_unique<Buffer>(std::cerr)) {}
 VisibleOutput::~VisibleOutput() = default;
+
+bool VisibleOutput::has_begun() const {
+  return out_->has_begun();
+}
 
 std::ostream& erase_line(std::ostream& out) {
   if (auto* buffer = dynamic_cast<VisibleOutput::Buffer*>(out.rdbuf())) {

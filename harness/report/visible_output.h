@@ -13,6 +13,8 @@ class VisibleOutput {
 public:
   VisibleOutput();
   ~VisibleOutput();
+  /// Whether anything was written to std::cout.
+  bool has_begun() const;
   VisibleOutput(const VisibleOutput&) = delete; // the streams have one buffer
   VisibleOutput& operator=(const VisibleOutput&) = delete;
 

@@ -1,4 +1,5 @@
 // What a request may say about its kernels, and what the server's options change.
+#include "harness/serve/judge_record.h"
 #include "harness/serve/testing/judge_fixture.h"
 
 #include <chrono>
@@ -72,7 +73,9 @@ TEST_F(JudgeOptionsTest, GivesTheOwnerARecordWithoutHiddenShapes) {
   ASSERT_EQ(status_of(exchange), 200);
   const std::string text = exchange->answer()->body;
   EXPECT_EQ(text.find("SECRET"), std::string::npos);
-  const evaluators::EvaluationResult result = evaluators::decode_evaluation_result(text);
+  const JudgeRecord record = read_record(text);
+  EXPECT_EQ(record.light.by_shape.at("n=1"), 0.5);
+  const evaluators::EvaluationResult& result = record.result;
   EXPECT_EQ(result.evaluations.at(0).speedup, 2);
   EXPECT_EQ(result.evaluations.at(0).hidden_speedup, 0);
   EXPECT_EQ(status_of(send("GET", target, nullptr, "bob")), 404);

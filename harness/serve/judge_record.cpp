@@ -1,10 +1,15 @@
 #include "harness/serve/judge_record.h"
 
-#include "evaluators/evaluation/evaluation_request.h"
+#include "base/error.h"
+#include "base/json_dump.h"
 
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 namespace winnow::harness {
+
+using nlohmann::json;
 
 tasks::Evaluation without_hidden(tasks::Evaluation evaluation) {
   const auto is_hidden = [](const tasks::CaseResult& one) {
@@ -21,9 +26,28 @@ tasks::Evaluation without_hidden(tasks::Evaluation evaluation) {
   return evaluation;
 }
 
-std::string record_text(const std::string& job, const tasks::Evaluation& evaluation) {
-  return evaluators::encode(
-      evaluators::EvaluationResult{job, "", {without_hidden(evaluation)}, ""});
+std::string written(const JudgeRecord& record) {
+  json light = {{"by_shape", record.light.by_shape}};
+  light["mean"] = record.light.mean ? json(*record.light.mean) : json();
+  return "{\"light\":" + json_line(light) + ",\"evaluation\":" + evaluators::encode(record.result) +
+         "}";
+}
+
+JudgeRecord read_record(const std::string& text) {
+  try {
+    const json document = json::parse(text);
+    const json& light = document.at("light");
+    JudgeRecord record;
+    record.result = evaluators::decode_evaluation_result(document.at("evaluation").dump());
+    light.at("by_shape").get_to(record.light.by_shape);
+    if (!light.at("mean").is_null()) {
+      record.light.mean = light.at("mean").get<double>();
+    }
+    return record;
+  } catch (const json::exception&) {
+    throw Error("the server's record of an evaluation is malformed",
+                "use the same Winnow on both sides");
+  }
 }
 
 } // namespace winnow::harness

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "tasks/result/evaluation.h"
+#include "evaluators/evaluation/evaluation_request.h"
+#include "harness/brief/brief.h"
 
 #include <string>
 
@@ -10,8 +11,14 @@ namespace winnow::harness {
 /// shapes, and what a compile by another client would show.
 tasks::Evaluation without_hidden(tasks::Evaluation evaluation);
 
-/// The evaluation as a message of schema "winnow.evaluation-result", without_hidden(). A command
-/// with --server reads it and prints what it prints of its own evaluations.
-std::string record_text(const std::string& job, const tasks::Evaluation& evaluation);
+/// What a server sends of an evaluation, so that a command with --server prints what it prints of
+/// its own evaluations. As text: JSON with the members "evaluation" (schema
+/// "winnow.evaluation-result") and "light".
+struct JudgeRecord {
+  evaluators::EvaluationResult result;
+  LightShares light;
+};
+std::string written(const JudgeRecord& record);
+JudgeRecord read_record(const std::string& text); ///< throws Error
 
 } // namespace winnow::harness

@@ -3,6 +3,7 @@
 #include "agents/prompts/prompts.h"
 #include "base/json_dump.h"
 #include "base/text.h"
+#include "harness/brief/result_parts.h"
 
 #include <algorithm>
 #include <limits>
@@ -17,60 +18,8 @@ using tasks::Evaluation;
 using tasks::Stage;
 using tasks::Verdict;
 
-constexpr double kStages = 7; // parse, compile, tiny, check, search, time, promotion
-
-bool is_compiled(const Evaluation& evaluation, JudgeDepth depth) {
-  return evaluation.stage > Stage::Compile ||
-         (depth == JudgeDepth::Compile && evaluation.verdict == Verdict::NotJudged);
-}
-
-/// Of the cases of the stage that began last.
-double share_passed(const Evaluation& evaluation) {
-  double passed = 0, all = 0;
-  for (const tasks::CaseResult& one : evaluation.cases) {
-    if (one.stage == evaluation.stage) {
-      all += 1;
-      passed += one.verdict == Verdict::Correct ? 1 : 0;
-    }
-  }
-  return all > 0 ? passed / all : 0;
-}
-
-double progress(const Evaluation& evaluation, JudgeDepth depth) {
-  if (evaluation.verdict == Verdict::Correct) {
-    return 1;
-  }
-  if (depth == JudgeDepth::Compile && is_compiled(evaluation, depth)) {
-    return 2 / kStages;
-  }
-  const int passed = static_cast<int>(evaluation.stage) - static_cast<int>(Stage::Parse);
-  const bool is_shown = evaluation.stage == Stage::Tiny || evaluation.stage == Stage::Search;
-  return (passed + (is_shown ? share_passed(evaluation) : 0)) / kStages;
-}
-
-json known(double value) {
-  return value > 0 ? json(value) : json();
-}
-
-json speedup_json(const Evaluation& evaluation, const std::string& versus) {
-  if (!(evaluation.speedup > 0)) {
-    return nullptr;
-  }
-  return {{"value", evaluation.speedup},
-          {"low", known(evaluation.speedup_bounds.low)},
-          {"high", known(evaluation.speedup_bounds.high)},
-          {"versus", versus}};
-}
-
-json shapes_json(const Evaluation& evaluation) {
-  json shapes = json::array();
-  for (const tasks::CaseResult& one : evaluation.cases) {
-    if (one.set == tasks::ShapeSet::Search && one.median_ns > 0) {
-      shapes.push_back(
-          {{"shape", one.shape}, {"time_ns", one.median_ns}, {"speedup", known(one.speedup)}});
-    }
-  }
-  return shapes;
+bool is_only_compiled(JudgeDepth depth) {
+  return depth == JudgeDepth::Compile;
 }
 
 json race_json(const Evaluation& evaluation) {
@@ -81,14 +30,6 @@ json race_json(const Evaluation& evaluation) {
           {"ratio", known(evaluation.race->ratio.value_or(0))},
           {"low", evaluation.race->bounds.low},
           {"high", evaluation.race->bounds.high}};
-}
-
-json findings_json(const Evaluation& evaluation) {
-  json list = json::array();
-  for (const tasks::Finding& finding : evaluation.build.findings) {
-    list.push_back({{"kind", to_string(finding.kind)}, {"detail", to_valid_utf8(finding.detail)}});
-  }
-  return list;
 }
 
 void add_reward(json& result, const std::string& stored, const RewardFacts& facts) {
@@ -128,9 +69,9 @@ std::string fault_of(const store::JudgeItemRow& item, const Evaluation* evaluati
 RewardFacts reward_facts(const Evaluation& evaluation, JudgeDepth depth) {
   RewardFacts facts;
   facts.parsed = evaluation.stage > Stage::Parse;
-  facts.compiled = is_compiled(evaluation, depth);
+  facts.compiled = is_compiled(evaluation, is_only_compiled(depth));
   facts.correct = evaluation.verdict == Verdict::Correct;
-  facts.progress = progress(evaluation, depth);
+  facts.progress = progress_of(evaluation, is_only_compiled(depth));
   // A kernel that is slower than the baseline at hidden shapes earns nothing for speed at shown
   // ones.
   const double most = evaluation.promoted ? std::numeric_limits<double>::infinity() : 1;
@@ -165,11 +106,9 @@ json result_json(const store::JudgeItemRow& item, const JobFacts& job,
     return result;
   }
   const RewardFacts facts = reward_facts(*evaluation, job.depth);
-  const bool is_hidden =
-      evaluation->verdict == Verdict::WrongUnseen || evaluation->stage == Stage::Promotion;
   result.update({{"verdict", to_string(evaluation->verdict)},
                  {"stage", to_string(evaluation->stage)},
-                 {"detail", is_hidden ? "" : to_valid_utf8(evaluation->detail)},
+                 {"detail", shown_detail(*evaluation)},
                  {"parsed", facts.parsed},
                  {"compiled", facts.compiled},
                  {"correct", facts.correct},

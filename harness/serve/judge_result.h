@@ -24,7 +24,7 @@ struct JobFacts {
   JudgeDepth depth = JudgeDepth::Full;
   std::string versus;                        ///< what speedups are against: "baseline.cu"
   bool has_rival = false;                    ///< the kernel was to race against another one
-  std::optional<double> speed_of_light = {}; ///< JudgeServiceSetup::speed_of_light
+  std::optional<double> speed_of_light = {}; ///< JudgeServiceSetup::light
 };
 
 /// The answer for an item (docs/serve.md): the verdict, the speed and the reward. With a fault the

@@ -259,28 +259,30 @@ json JudgeService::result(const store::JudgeItemRow& item) const {
   JobFacts facts{options.task, options.task_digest, options.depth, state.row.speedup_versus};
   facts.has_rival = options.rival != 0;
   if (has_answer) {
-    facts.speed_of_light = speed_of_light_of(options, *state.best);
+    facts.speed_of_light = light_of(options, *state.best).mean;
   }
   return result_json(item, facts, has_answer ? &*state.best : nullptr);
 }
 
 std::optional<std::string> JudgeService::record(const store::JudgeItemRow& item) const {
   const auto evaluation = setup_.store.candidate_state(item.candidate).best;
-  return item.fault.empty() && evaluation ? std::optional(record_text(item.job, *evaluation))
-                                          : std::nullopt;
+  if (!item.fault.empty() || !evaluation) {
+    return std::nullopt;
+  }
+  const JobOptions options = decoded(requests_.find_job(item.job).value().options);
+  return written(
+      {{item.job, "", {without_hidden(*evaluation)}, ""}, light_of(options, *evaluation)});
 }
 
-std::optional<double> JudgeService::speed_of_light_of(const JobOptions& options,
-                                                      const Evaluation& evaluation) const {
-  if (!setup_.speed_of_light || !(evaluation.score_ns > 0)) {
-    return std::nullopt;
+LightShares JudgeService::light_of(const JobOptions& options, const Evaluation& evaluation) const {
+  if (!setup_.light || !(evaluation.score_ns > 0)) {
+    return {};
   }
   try {
     const auto task = setup_.find_task(options.task);
-    return task->digest == options.task_digest ? setup_.speed_of_light(*task, evaluation)
-                                               : std::nullopt;
+    return task->digest == options.task_digest ? setup_.light(*task, evaluation) : LightShares{};
   } catch (const Error&) { // the catalogue has lost the task
-    return std::nullopt;
+    return {};
   }
 }
 

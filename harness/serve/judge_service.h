@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "evaluators/evaluation/evaluations.h"
+#include "harness/brief/brief.h"
 #include "harness/serve/family_judgement.h"
 #include "harness/serve/judge_queue.h"
 #include "harness/serve/judge_request.h"
@@ -42,9 +43,8 @@ struct JudgeServiceSetup {
   std::string reward = "kevin"; ///< for requests that name none
   /// The kernels of a request get the same inputs, and other requests get other inputs.
   bool seed_from_batch = false;
-  /// The share of the speed of light that a correct kernel reaches, 0 to 1; nullopt: not known.
-  std::function<std::optional<double>(const tasks::Task&, const tasks::Evaluation&)>
-      speed_of_light = {};
+  /// light_shares() of a correct kernel; empty: not known.
+  std::function<LightShares(const tasks::Task&, const tasks::Evaluation&)> light = {};
   /// Lets the service's thread do the work. Any thread calls it.
   std::function<void(std::function<void()>)> post = {};
 };
@@ -158,8 +158,7 @@ private:
   void keep(const std::string& job, const Waiting& waiting);
   void fault(const std::string& job, const Waiting& waiting, const std::string& detail);
   void tell(const std::vector<std::string>& batches) const;
-  std::optional<double> speed_of_light_of(const JobOptions& options,
-                                          const tasks::Evaluation& evaluation) const;
+  LightShares light_of(const JobOptions& options, const tasks::Evaluation& evaluation) const;
   /// The candidate of JudgeRequest::race_against. Throws UsageError.
   store::RowId rival_of(const Acceptance& asked, const std::string& task) const;
   evaluators::EvaluationRequest evaluation_request(std::shared_ptr<const tasks::Task> task,

@@ -7,6 +7,9 @@ namespace winnow::evaluators {
 namespace {
 
 constexpr const char* kCudaVariables[] = {"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"};
+constexpr Disassembler kCudaDisassemblers[] = {
+    {"nvdisasm", {"-c", nullptr}, "they come with the CUDA toolkit"},
+    {"cuobjdump", {"-sass", nullptr}, "they come with the CUDA toolkit"}};
 
 } // namespace
 
@@ -28,6 +31,7 @@ constinit const GpuVendor kCudaVendor{
     .compiler_options = nvrtc_options,
     .open_compiler = open_cuda_compiler,
     .read_image = read_cuda_image,
+    .disassemblers = kCudaDisassemblers,
     .compiler_writes_files = false,
     .lacks_inline_ptx = false,
 };

@@ -20,6 +20,13 @@ struct CompiledImage;
 struct GpuImageFacts;
 struct GpuToolchain;
 
+/// A program that writes the machine code of an image as text: `program options... IMAGE`.
+struct Disassembler {
+  const char* program;
+  const char* options[2]; ///< nullptr: none
+  const char* package;    ///< what it comes with
+};
+
 /// All that Winnow must know of a vendor of GPUs. device/vendors/ lists the vendors.
 struct GpuVendor {
   std::string_view kind;           ///< of its devices, and of its folder in headers/: "cuda"
@@ -57,7 +64,8 @@ struct GpuVendor {
   /// Adds what only this vendor's images state: resources, advice, findings, features. Throws
   /// ElfError when the image is malformed.
   void (*read_image)(const CompiledImage& image, GpuImageFacts& facts);
-  bool compiler_writes_files; ///< the compiler's child needs a folder to write to
+  std::span<const Disassembler> disassemblers; ///< the best first
+  bool compiler_writes_files;                  ///< the compiler's child needs a folder to write to
   /// Its GPUs lack the constructs that the CPU device lacks, above all inline PTX.
   bool lacks_inline_ptx;
 };

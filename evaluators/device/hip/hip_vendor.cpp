@@ -6,6 +6,8 @@ namespace winnow::evaluators {
 namespace {
 
 constexpr const char* kHipVariables[] = {"HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"};
+constexpr Disassembler kHipDisassemblers[] = {
+    {"llvm-objdump", {"-d", "--no-show-raw-insn"}, "it comes with ROCm, and with LLVM"}};
 
 std::unique_ptr<profiling::CounterProvider> open_no_counters(void* /*context*/, int /*ordinal*/) {
   return profiling::make_no_counters(
@@ -41,6 +43,7 @@ constinit const GpuVendor kHipVendor{
     .compiler_options = no_options,
     .open_compiler = open_hiprtc_of,
     .read_image = read_hip_image,
+    .disassemblers = kHipDisassemblers,
     .compiler_writes_files = true,
     .lacks_inline_ptx = true,
 };

@@ -1,10 +1,10 @@
 #include "base/digest.h"
 #include "base/error.h"
-#include "evaluators/device/vendors/gpu_vendors.h"
-#include "evaluators/evaluation/compile_only.h"
 #include "evaluators/evaluation/ordered_results.h"
+#include "harness/brief/brief.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
+#include "harness/commands/kernels/compile_kernels.h"
 #include "harness/commands/kernels/kernel_text.h"
 #include "harness/commands/own_kernels.h"
 #include "harness/config/config_keys.h"
@@ -37,14 +37,13 @@ struct EvalCommand {
   std::vector<std::string> files;
   std::string store; ///< empty: nothing is stored
   std::string as;
-  std::string architecture;
+  CompileOptions compiling;
   JudgingOptions judging;
   bool no_promotion = false;
   bool no_check = false;
   bool no_timing = false;
   bool no_reuse = false;
-  bool compile_only = false;
-  bool json = false;
+  EvalForm form;
 };
 
 evaluators::EvaluationOptions resolved_options(const EvalCommand& command) {
@@ -115,35 +114,12 @@ void check_storable(const EvalCommand& command) {
     throw UsageError("--as works only with --store FILE");
   }
   const bool is_partial = command.no_promotion || command.no_check || command.no_timing ||
-                          command.compile_only || command.judging.evaluation.seed.has_value();
+                          command.compiling.compile_only ||
+                          command.judging.evaluation.seed.has_value();
   if (!command.store.empty() && is_partial) {
     throw UsageError("--store needs a full evaluation with new inputs",
                      "remove --no-promotion, --no-check, --no-timing, --compile-only and --seed");
   }
-}
-
-ExitCode compile_files(const EvalCommand& command, CommandStore& store, const tasks::Task& task) {
-  const evaluators::EvaluationOptions options = resolved_options(command);
-  const std::string kind = options.device == "best" ? "cuda" : options.device;
-  const evaluators::GpuVendor* vendor = evaluators::find_gpu_vendor(kind);
-  if (vendor == nullptr) {
-    throw UsageError("--compile-only works only with a kind of GPU as --device, not with " + kind);
-  }
-  const std::string fallback(vendor->usual_architecture);
-  EvalPrinter printer(std::cout, task, command.json, command.files.size(),
-                      tasks::speedup_versus(task));
-  bool all_compile = true;
-  for (const std::string& file : command.files) {
-    const KernelText kernel = read_kernel(file, store, task.name);
-    const tasks::Evaluation evaluation = evaluators::compile_only(
-        task, kernel.text, kernel.name, kind,
-        command.architecture.empty() ? fallback : command.architecture, options);
-    all_compile = all_compile && evaluation.verdict == tasks::Verdict::NotJudged;
-    evaluators::EvaluationResult result;
-    result.evaluations = {evaluation};
-    printer.add(kernel.name, sha256_hex(kernel.text), result);
-  }
-  return all_compile ? ExitCode::Done : ExitCode::NotCorrect;
 }
 
 ExitCode eval(const EvalCommand& command) {
@@ -153,12 +129,13 @@ ExitCode eval(const EvalCommand& command) {
   const JudgingPlace place(command.judging, command.task, store);
   const tasks::Task& task = place.task();
   check_kernels(command.files, store, task.name); // before other files are judged
-  if (command.compile_only) {
-    return compile_files(command, store, task);
-  }
-  if (!command.architecture.empty()) {
-    throw UsageError("--arch works only with --compile-only",
-                     "remove --arch: Winnow compiles for the device that runs the kernels");
+  check_compile_options(command.compiling);
+  if (command.compiling.compile_only) {
+    EvalForm form = command.form;
+    form.only_compiled = true;
+    EvalPrinter printer(std::cout, task, form, command.files.size(), tasks::speedup_versus(task));
+    return compile_kernels(command.compiling, command.files, store, task, resolved_options(command),
+                           printer);
   }
   const auto start = std::chrono::steady_clock::now();
   std::optional<Activity> activity(std::in_place);
@@ -166,8 +143,8 @@ ExitCode eval(const EvalCommand& command) {
   options.waiting = activity->listener();
   const auto opened = place.open(options);
   const evaluators::DevicePool& devices = *opened;
-  EvalPrinter printer(std::cout, task, command.json, command.files.size(),
-                      place.versus(devices.first().kind));
+  EvalPrinter printer(std::cout, task, command.form, command.files.size(),
+                      place.versus(devices.first().kind), place.light(devices, options));
   activity->away([&] { std::cerr << place.warning(devices.first().kind); });
   std::optional<OwnKernels> own;
   if (store.keeps()) {
@@ -200,11 +177,7 @@ void add_options(CLI::App& sub, EvalCommand& command) {
   sub.add_option("--as", command.as,
                  "name of the run that keeps the kernels in the store (default: person)");
   add_judging_options(sub, command.judging, several_devices());
-  sub.add_flag("--compile-only", command.compile_only,
-               "compile for a GPU that this machine need not have, show the resources of the "
-               "kernels, run nothing");
-  sub.add_option("--arch", command.architecture,
-                 "architecture for --compile-only: sm_90a (default for cuda), gfx90a (hip), ...");
+  add_compile_options(sub, command.compiling);
   sub.add_option("--tiny-seeds", command.judging.evaluation.tiny_seeds,
                  "sets of inputs for each tiny shape")
       ->check(CLI::Range(1, 100));
@@ -218,7 +191,12 @@ void add_options(CLI::App& sub, EvalCommand& command) {
   add_duration(sub, "--time-budget", command.judging.evaluation.time_budget, kTimeBudgetHelp);
   sub.add_option("--precheck-cmd", command.judging.evaluation.precheck,
                  find_config_key("evaluation", "precheck")->help);
-  sub.add_flag("--json", command.json,
+  sub.add_flag("--brief", command.form.brief,
+               "only what an author needs for the next kernel: a table of the files, best first, "
+               "and the reason why a kernel is not correct; with --json one object of fewer than "
+               "4 kB for each file, schema winnow.brief, version 1")
+      ->excludes("--sass");
+  sub.add_flag("--json", command.form.json,
                "one JSON document, schema winnow.evaluation, version 3; for several files an array "
                "of documents");
   std::vector<std::string> here_only = judging_option_names();

@@ -69,9 +69,9 @@ struct JudgeFixture : ::testing::Test {
     setup.owner_bytes = owner_bytes;
     setup.rewards = rewards;
     setup.seed_from_batch = seed_from_batch;
-    setup.speed_of_light = [this](const tasks::Task&, const tasks::Evaluation& evaluation) {
+    setup.light = [this](const tasks::Task&, const tasks::Evaluation& evaluation) {
       ++renderings;
-      return std::optional(evaluation.speedup / 10);
+      return LightShares{evaluation.speedup / 10, {{"n=1", 0.5}}};
     };
     setup.post = [](const std::function<void()>& work) { work(); };
     service = std::make_unique<JudgeService>(std::move(setup));
