@@ -48,7 +48,11 @@ public:
       : judge_(judge), name_(std::move(name)), pass_(judge.open(name_, task, workspace, limits)) {}
   ~OpenSession() {
     if (!closed_) {
-      judge_.close(name_);
+      try {
+        judge_.close(name_);
+      } catch (const std::exception&) {
+        return; // the failure that ended the session is the one to tell
+      }
     }
   }
   OpenSession(const OpenSession&) = delete; // closes the session
