@@ -10,6 +10,7 @@
 #include "harness/report/terminal.h"
 #include "harness/report/text_table.h"
 #include "harness/report/visible_output.h"
+#include "process/spawn.h"
 #include "tasks/catalogue.h"
 #include "tasks/task/task.h"
 
@@ -157,9 +158,12 @@ void name_chosen_store(const CLI::App& command) {
   }
 }
 
-int act(const Action& chosen) {
+int act(const Action& chosen, int parent) {
   end_on_interrupt();
   try {
+    if (parent != 0) {
+      process::watch_parent(parent, SIGTERM);
+    }
     const ExitCode code = chosen();
     std::cout.flush();
     if (!std::cout) {
@@ -235,11 +239,19 @@ void add_words_for_options(CLI::App& app) {
   app.add_subcommand("version", "Print the version");
 }
 
-void describe(CLI::App& app, std::string& log_level, Action& chosen) {
+/// The options that every command has.
+struct GlobalOptions {
+  std::string log_level = "warn";
+  int parent = 0; ///< `winnow mcp` starts commands; 0: another program has started this one
+};
+
+void describe(CLI::App& app, GlobalOptions& global, Action& chosen) {
   app.set_version_flag("--version", "winnow " + winnow_version());
-  app.add_option("--log-level", log_level,
+  app.add_option("--log-level", global.log_level,
                  "trace, debug, info, warn, error or off; the log is on stderr")
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}));
+  app.add_option("--parent", global.parent, "Process whose end ends this command")
+      ->group(""); // not in --help
   app.require_subcommand(1);
   app.fallthrough(); // allows global options after the subcommand: `winnow run --log-level debug`
   app.footer("Results are on stdout, the log on stderr.\n" + exit_code_table());
@@ -259,9 +271,9 @@ int run_cli(const std::vector<std::string>& arguments) {
               SIG_IGN); // a full file is an error with a message; children have the default
   const VisibleOutput visible_output;
   CLI::App app("Lets language models write GPU kernels and proves which are good.", "winnow");
-  std::string log_level = "warn";
+  GlobalOptions global;
   Action chosen;
-  describe(app, log_level, chosen);
+  describe(app, global, chosen);
   const std::vector<std::string> words = with_options(arguments);
   if (const std::string what = unknown_command(app, words); !what.empty()) {
     std::cerr << "error: " << what << "\nsee: winnow --help\n";
@@ -283,8 +295,8 @@ int run_cli(const std::vector<std::string>& arguments) {
     return report(error, ExitCode::Usage);
   }
   set_table_columns(output_columns().value_or(0));
-  start_log(log_level);
-  const int code = act(chosen);
+  start_log(global.log_level);
+  const int code = act(chosen, global.parent);
   name_chosen_store(reached(app));
   return code;
 }
