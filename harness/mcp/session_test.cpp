@@ -141,6 +141,8 @@ TEST_F(McpSessionTest, ADocumentIsStructuredContentAndOneLineOfText) {
   EXPECT_EQ(result["structuredContent"]["schema"], "winnow.task");
   EXPECT_EQ(text_of(result), "{\"schema\":\"winnow.task\"}");
   EXPECT_FALSE(result.contains("isError"));
+  runner.answer.out = "[{}, {}]\n";
+  EXPECT_EQ(call("rules", json::object())["structuredContent"]["items"].size(), 2U);
   runner.answer.out = "# Rules\n";
   EXPECT_EQ(text_of(call("rules", json::object())), "# Rules\n");
   EXPECT_FALSE(last()["result"].contains("structuredContent"));

@@ -50,6 +50,11 @@ nlohmann::json device_schema() {
                      "judge has)");
 }
 
+nlohmann::json gpu_schema() {
+  return text_schema("a model of GPU that the judge need not have, such as H100: for the rules, or "
+                     "for compile_only");
+}
+
 nlohmann::json parameters_schema() {
   return list_schema("values of parameters of the launch plan (default: the plan's first choice)",
                      text_schema("NAME=VALUE"), kMostKernels);

@@ -22,6 +22,7 @@ nlohmann::json number_schema(const std::string& description, std::int64_t least,
 
 nlohmann::json task_schema();
 nlohmann::json device_schema();
+nlohmann::json gpu_schema();
 nlohmann::json parameters_schema();
 nlohmann::json kernel_schema(); ///< what KernelFiles::word_of() takes
 

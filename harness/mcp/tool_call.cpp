@@ -61,16 +61,16 @@ nlohmann::json text_block(const std::string& text) {
   return {{"type", "text"}, {"text", to_valid_utf8(text)}};
 }
 
-/// Documents of a command on one line, which needs fewer tokens than an indented one.
+/// Documents of a command on one line, which needs fewer tokens than an indented one. Structured
+/// content must be an object, so an array becomes its member `items`.
 nlohmann::json output_result(const std::string& out) {
   nlohmann::json document = nlohmann::json::parse(out, nullptr, false);
   if (!document.is_structured()) {
     return {{"content", {text_block(out)}}};
   }
   nlohmann::json result{{"content", {text_block(json_line(document))}}};
-  if (document.is_object()) {
-    result["structuredContent"] = std::move(document);
-  }
+  result["structuredContent"] =
+      document.is_array() ? nlohmann::json{{"items", std::move(document)}} : std::move(document);
   return result;
 }
 

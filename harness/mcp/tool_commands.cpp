@@ -40,6 +40,7 @@ ToolCommand describe_task_command(const nlohmann::json& arguments, KernelFiles& 
 ToolCommand rules_command(const nlohmann::json& arguments, KernelFiles& /*files*/) {
   ToolCommand command{{"rules"}, {}, {}};
   add_valued(command, arguments, "device");
+  add_valued(command, arguments, "gpu");
   if (arguments.contains("task")) {
     command.operands.push_back(given_text(arguments, "task"));
   }
@@ -53,6 +54,7 @@ ToolCommand evaluate_command(const nlohmann::json& arguments, KernelFiles& files
   }
   add_valued(command, arguments, "device");
   add_valued(command, arguments, "arch");
+  add_valued(command, arguments, "gpu");
   add_flag(command, arguments, "compile_only", "--compile-only");
   add_flag(command, arguments, "no_timing", "--no-timing");
   add_flag(command, arguments, "no_promotion", "--no-promotion");

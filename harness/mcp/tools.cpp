@@ -21,7 +21,8 @@ std::vector<Tool> task_tools() {
        "Says what is judged and how: the form of a kernel file with its launch plan, what is not "
        "allowed, and, with a task, its interface, the device and the bounds on its speed. Read "
        "it once before the first kernel: a file that breaks the form is not judged at all.",
-       object_schema({{"task", task_schema()}, {"device", device_schema()}}), true, rules_command},
+       object_schema({{"task", task_schema()}, {"device", device_schema()}, {"gpu", gpu_schema()}}),
+       true, rules_command},
   };
 }
 
@@ -35,6 +36,7 @@ nlohmann::json evaluate_schema() {
        {"compile_only", flag_schema("only compile for a GPU, and show registers, spills and shared "
                                     "memory; the machine of the judge needs no such GPU")},
        {"arch", text_schema("with compile_only: the architecture, for instance sm_90a or gfx90a")},
+       {"gpu", gpu_schema()},
        {"no_timing", flag_schema("only judge the answers, which is quicker: no times, no speedup")},
        {"no_promotion", flag_schema("skip the hidden shapes, which is quicker: the kernel counts "
                                     "for no board")},

@@ -43,8 +43,8 @@ std::string text_of_call(const std::string& name, const json& arguments, test::R
 
 TEST(McpTools, BecomeCommands) {
   EXPECT_THAT(line_of("list_tasks", json::object()), ElementsAre("tasks", "list", "--json"));
-  EXPECT_THAT(line_of("rules", {{"task", "axpy"}, {"device", "cpu"}}),
-              ElementsAre("rules", "--device=cpu", "--", "axpy"));
+  EXPECT_THAT(line_of("rules", {{"task", "axpy"}, {"device", "cuda"}, {"gpu", "H100"}}),
+              ElementsAre("rules", "--device=cuda", "--gpu=H100", "--", "axpy"));
   EXPECT_THAT(
       line_of("evaluate", {{"task", "axpy"}, {"files", {"-x.cu", "@7"}}, {"no_timing", true}}),
       ElementsAre("eval", "--json", "--brief", "--no-timing", "--", "axpy", "-x.cu", "@7"));

@@ -6,7 +6,7 @@
 //
 // KERNEL_FILE must be a correct kernel of TASK on the CPU (default: the baseline of axpy). OPTIONs go to
 // `winnow mcp`: --server URL.
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -29,6 +29,10 @@ const scratch = mkdtempSync(join(tmpdir(), "mcp-check-"));
 const env = { WINNOW_CATALOGUE: join(project, "tasks/catalogue"), ...process.env, TMPDIR: scratch };
 const text = readFileSync(file, "utf8");
 const kernel = { name: "try.cu", text };
+if (!options.length) { // a judge elsewhere has a store of its own
+  env.WINNOW_STORE = join(scratch, "kept.db");
+  spawnSync(command, ["eval", task, file, "--device", "cpu", "--store", env.WINNOW_STORE], { env });
+}
 let failed = 0;
 
 function row(name, good, said) {
@@ -81,20 +85,19 @@ await check("evaluate several, with progress", async () => {
   const kernels = ["a.cu", "b.cu", "c.cu"].map((name) => ({ name, text: text + `// ${name}\n` }));
   const result = await call("evaluate", { task, kernels, files: [resolve(file)], device: "cpu" },
     { onprogress: (step) => steps.push(step) });
+  const count = result.structuredContent.items.length;
   const grows = steps.every((step, i) => i === 0 || step.progress > steps[i - 1].progress);
   const last = steps.at(-1)?.message ?? "";
-  return [!result.isError && grows && last.includes("4/4 judged"), `${steps.length} steps, last: ${last}`];
+  return [!result.isError && grows && count === 4 && last.includes("4/4 judged"), `${steps.length} steps, last: ${last}`];
 });
 await check("profile", () => answers("profile", { task, kernel, device: "cpu" }));
 await check("race", () => answers("race", { task, a: kernel, b: { file: resolve(file) }, device: "cpu" }));
-await check("leaderboard", async () => {
-  const result = await call("leaderboard", { task });
-  return [!result.isError || /store/.test(said(result)), said(result)];
-});
-await check("get_kernel", async () => {
-  const result = await call("get_kernel", { id: "@1" });
-  return [!result.isError || /store|candidate/.test(said(result)), said(result)];
-});
+let kept = "";
+await check("leaderboard", () => answers("leaderboard", { task }, (r) => {
+  kept = String(r.structuredContent.rows[0].candidate_id);
+  return r.structuredContent.rows[0].task === task;
+}));
+await check("get_kernel", () => answers("get_kernel", { id: `@${kept}` }, (r) => said(r).includes("__global__")));
 
 await check("an unknown tool", async () => {
   const error = await call("evaluat", {}).catch((caught) => caught);
