@@ -158,12 +158,9 @@ void name_chosen_store(const CLI::App& command) {
   }
 }
 
-int act(const Action& chosen, int parent) {
+int act(const Action& chosen) {
   end_on_interrupt();
   try {
-    if (parent != 0) {
-      process::watch_parent(parent, SIGTERM);
-    }
     const ExitCode code = chosen();
     std::cout.flush();
     if (!std::cout) {
@@ -239,18 +236,21 @@ void add_words_for_options(CLI::App& app) {
   app.add_subcommand("version", "Print the version");
 }
 
-/// The options that every command has.
-struct GlobalOptions {
-  std::string log_level = "warn";
-  int parent = 0; ///< `winnow mcp` starts commands; 0: another program has started this one
-};
+/// Of commands that `winnow mcp` starts.
+void end_with_parent(int parent) {
+  try {
+    process::watch_parent(parent, SIGTERM);
+  } catch (const Error& error) {
+    throw UsageError(std::string("--parent: ") + error.what());
+  }
+}
 
-void describe(CLI::App& app, GlobalOptions& global, Action& chosen) {
+void describe(CLI::App& app, std::string& log_level, Action& chosen) {
   app.set_version_flag("--version", "winnow " + winnow_version());
-  app.add_option("--log-level", global.log_level,
+  app.add_option("--log-level", log_level,
                  "trace, debug, info, warn, error or off; the log is on stderr")
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}));
-  app.add_option("--parent", global.parent, "Process whose end ends this command")
+  app.add_option_function<int>("--parent", end_with_parent, "Process that ends this one by ending")
       ->group(""); // not in --help
   app.require_subcommand(1);
   app.fallthrough(); // allows global options after the subcommand: `winnow run --log-level debug`
@@ -271,9 +271,9 @@ int run_cli(const std::vector<std::string>& arguments) {
               SIG_IGN); // a full file is an error with a message; children have the default
   const VisibleOutput visible_output;
   CLI::App app("Lets language models write GPU kernels and proves which are good.", "winnow");
-  GlobalOptions global;
+  std::string log_level = "warn";
   Action chosen;
-  describe(app, global, chosen);
+  describe(app, log_level, chosen);
   const std::vector<std::string> words = with_options(arguments);
   if (const std::string what = unknown_command(app, words); !what.empty()) {
     std::cerr << "error: " << what << "\nsee: winnow --help\n";
@@ -295,8 +295,8 @@ int run_cli(const std::vector<std::string>& arguments) {
     return report(error, ExitCode::Usage);
   }
   set_table_columns(output_columns().value_or(0));
-  start_log(global.log_level);
-  const int code = act(chosen, global.parent);
+  start_log(log_level);
+  const int code = act(chosen);
   name_chosen_store(reached(app));
   return code;
 }
