@@ -11,6 +11,7 @@
 #include "harness/report/terminal.h"
 #include "harness/report/text_table.h"
 #include "harness/report/visible_output.h"
+#include "process/spawn.h"
 #include "tasks/catalogue.h"
 #include "tasks/task/task.h"
 
@@ -227,11 +228,22 @@ void add_words_for_options(CLI::App& app) {
   app.add_subcommand("version", "Print the version");
 }
 
+/// Of commands that `winnow mcp` starts.
+void end_with_parent(int parent) {
+  try {
+    process::watch_parent(parent, SIGTERM);
+  } catch (const Error& error) {
+    throw UsageError(std::string("--parent: ") + error.what());
+  }
+}
+
 void describe(CLI::App& app, std::string& log_level, Action& chosen) {
   app.set_version_flag("--version", "winnow " + winnow_version());
   app.add_option("--log-level", log_level,
                  "trace, debug, info, warn, error or off; the log is on stderr")
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}));
+  app.add_option_function<int>("--parent", end_with_parent, "Process that ends this one by ending")
+      ->group(""); // not in --help
   app.require_subcommand(1);
   app.fallthrough(); // allows global options after the subcommand: `winnow run --log-level debug`
   app.footer("Results are on stdout, the log on stderr.\n" + exit_code_table());

@@ -39,14 +39,15 @@ using AddCommand = void(CLI::App& parent, Action& chosen);
 
 AddCommand add_doctor, add_tasks, add_rules, add_eval, add_profile, add_race, add_tune,
     add_baseline, add_run, add_bench, add_lab, add_resume, add_leaderboard, add_show, add_diff,
-    add_roles, add_reverify, add_export, add_batch, add_models, add_serve, add_worker, add_broker;
+    add_roles, add_reverify, add_export, add_batch, add_models, add_serve, add_worker, add_broker,
+    add_mcp;
 constexpr AddCommand* kCommands[] = {
-    add_doctor,      add_tasks,    add_rules, add_eval,   add_profile,  add_race,
-    add_tune,        add_baseline, add_run,   add_bench,  add_lab,      add_resume,
-    add_leaderboard, add_show,     add_diff,  add_roles,  add_reverify, add_export,
-    add_batch,       add_models,   add_serve, add_worker, add_broker}; ///< in the order of --help
-AddCommand add_tasks_import, add_selftest;                             ///< subcommands of `tasks`
-AddCommand add_baseline_gpus; ///< a subcommand of `baseline`
+    add_doctor,   add_tasks,  add_rules,    add_eval,   add_profile, add_race,        add_tune,
+    add_baseline, add_run,    add_bench,    add_lab,    add_resume,  add_leaderboard, add_show,
+    add_diff,     add_roles,  add_reverify, add_export, add_batch,   add_models,      add_serve,
+    add_worker,   add_broker, add_mcp};    ///< in the order of --help
+AddCommand add_tasks_import, add_selftest; ///< subcommands of `tasks`
+AddCommand add_baseline_gpus;              ///< a subcommand of `baseline`
 AddCommand add_export_kernel, add_export_kernelbench, add_export_gpumode, add_export_solution,
     add_export_training;
 constexpr AddCommand* kExports[] = {add_export_kernel, add_export_kernelbench, add_export_gpumode,
