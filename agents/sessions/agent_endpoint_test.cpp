@@ -49,7 +49,7 @@ TEST_F(AgentEndpointTest, AKernelThatWasNeverJudgedIsTheReplyToo) {
   const std::string seen = kept("errors.txt");
   EXPECT_THAT(seen, HasSubstr("Make axpy fast."));
   EXPECT_THAT(seen, HasSubstr("How to read a verdict"));
-  EXPECT_THAT(seen, HasSubstr(" eval axpy \"$@\" --json --brief --server "));
+  EXPECT_THAT(seen, HasSubstr(" \"$command\" axpy \"$@\" $form --server "));
   EXPECT_THAT(seen, HasSubstr("-p Read TASK.md in this folder"));
 }
 
