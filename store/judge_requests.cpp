@@ -232,4 +232,24 @@ std::optional<RowId> JudgeRequests::correct_candidate(std::string_view name,
   });
 }
 
+std::vector<AskedKernel> JudgeRequests::asked(const std::string& owner) const {
+  return store_.read([&](const Database& database) {
+    Query query(database, "SELECT j.job, j.candidate_id, min(i.asked_at) AS asked_at, e.verdict, "
+                          "e.stage, e.promoted, e.speedup FROM judge_items AS i "
+                          "JOIN judge_jobs AS j ON j.job = i.job LEFT JOIN evaluations AS e "
+                          "ON e.candidate_id = j.candidate_id AND e.ordinal = 0 "
+                          "WHERE i.owner = ? GROUP BY j.job ORDER BY j.candidate_id");
+    query.bind(owner);
+    std::vector<AskedKernel> asked;
+    while (query.next()) {
+      asked.push_back({query.integer("candidate_id"), query.text("job"), query.text("asked_at"),
+                       static_cast<tasks::Verdict>(query.optional_integer("verdict").value_or(0)),
+                       static_cast<tasks::Stage>(query.optional_integer("stage").value_or(0)),
+                       query.optional_integer("promoted").value_or(0) != 0,
+                       query.optional_real("speedup").value_or(0)});
+    }
+    return asked;
+  });
+}
+
 } // namespace winnow::store

@@ -2,6 +2,7 @@
 
 #include "base/fields.h"
 #include "store/run_store.h"
+#include "tasks/result/verdict.h"
 
 #include <cstdint>
 #include <map>
@@ -52,6 +53,17 @@ struct JudgeItemRow {
 WINNOW_FIELDS(JudgeItemRow, batch, position, item, job, owner, reward, place, fault, cached,
               candidate, queued_seconds)
 
+/// A kernel that an owner has asked about, each once.
+struct AskedKernel {
+  RowId candidate = 0;
+  std::string job, asked_at;
+  tasks::Verdict verdict = tasks::Verdict::NotJudged; ///< NotJudged: it has no answer
+  tasks::Stage stage = tasks::Stage::Parse;
+  bool promoted = false;
+  double speedup = 0; ///< 0: not timed
+};
+WINNOW_FIELDS(AskedKernel, candidate, job, asked_at, verdict, stage, promoted, speedup)
+
 struct JudgeBatchState {
   std::int64_t items = 0, answered = 0;
   std::int64_t last = 0;     ///< the highest JudgeItemRow::place
@@ -100,6 +112,9 @@ public:
                                      std::int64_t limit) const;
   /// The owner's newest item of this job. nullopt: there is none.
   std::optional<JudgeItemRow> item_of_job(const std::string& job, const std::string& owner) const;
+
+  /// All that the owner has asked about, in the order of the questions.
+  std::vector<AskedKernel> asked(const std::string& owner) const;
 
 private:
   RunStore& store_;

@@ -1,11 +1,13 @@
 // The hidden stages of EvaluationRun. Their shapes never appear in a prompt, and their results are
 // shown only as pass or fail.
 #include "evaluators/evaluation/evaluation_run.h"
+#include "evaluators/evaluation/drawn_shapes.h"
 #include "evaluators/timing/hidden_speed.h"
 #include "tasks/task/baseline.h"
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -37,7 +39,10 @@ bool EvaluationRun::held_out() {
 
 bool EvaluationRun::hidden(Stage stage, ShapeSet set, bool timed) {
   result_.stage = stage;
-  const std::vector<tasks::Shape> shapes = on_device_.task.shapes_of(set, result_.device);
+  std::vector<tasks::Shape> shapes = on_device_.task.shapes_of(set, result_.device);
+  if (set == ShapeSet::Promotion && on_device_.options.hidden_draw) {
+    shapes = drawn_shapes(std::move(shapes), *on_device_.options.hidden_draw);
+  }
   std::vector<Diagnostic> errors;
   BuiltKernel other;
   const bool served = serves(built_, on_device_.host->device.facts, shapes);

@@ -57,7 +57,9 @@ tasks::Evaluation TaskOnDevice::new_evaluation() const {
   blank.device_uuid = host->device.uuid;
   blank.driver = host->device.driver;
   blank.seed = options.seed ? *options.seed : random_bits();
-  blank.unranked = options.seed ? "its seed was given" : memorisable;
+  blank.unranked = options.seed          ? "its seed was given"
+                   : options.hidden_draw ? "judged at a part of the hidden shapes"
+                                         : memorisable;
   if (!memorisable.empty()) {
     blank.notes.push_back(memorisable);
   }

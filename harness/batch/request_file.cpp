@@ -8,21 +8,21 @@
 namespace winnow::harness {
 namespace {
 
-constexpr std::size_t kMaxIdBytes = 64; // Anthropic's limit, the lowest of all providers
+constexpr std::size_t kMostRequestIdBytes = 64; // Anthropic's limit, the lowest of all providers
 constexpr std::size_t kDigestDigits = 16;
 
 } // namespace
 
 std::string custom_id(std::string_view key) {
   std::string id;
-  bool fits = key.size() <= kMaxIdBytes;
+  bool fits = key.size() <= kMostRequestIdBytes;
   for (const char c : key) {
     const bool allowed = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
     fits = fits && (allowed || c == '/');
     id += allowed ? c : '-';
   }
   if (!fits) {
-    id.resize(std::min(id.size(), kMaxIdBytes - kDigestDigits - 1));
+    id.resize(std::min(id.size(), kMostRequestIdBytes - kDigestDigits - 1));
     id += "-" + sha256_hex(key).substr(0, kDigestDigits);
   }
   return id;

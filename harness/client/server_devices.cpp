@@ -23,8 +23,13 @@ public:
     return std::make_unique<ServerEvaluations>(server_, task_.task, lights_, std::move(done));
   }
   std::string account(std::size_t candidates, double seconds) const override {
-    return fmt::format("{} candidates in {:.1f} s, judged by {}\n", candidates, seconds,
-                       server_.server);
+    const std::string text = fmt::format("{} candidates in {:.1f} s, judged by {}\n", candidates,
+                                         seconds, server_.server);
+    const nlohmann::json account = JudgeServer(server_).get("/v1/account");
+    const nlohmann::json& most = account.at("most");
+    return most.is_null() ? text
+                          : text + fmt::format("{} of {} evaluations used\n",
+                                               account.at("evaluations").dump(), most.dump());
   }
 
 private:

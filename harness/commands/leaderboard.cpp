@@ -1,7 +1,7 @@
 #include "base/json_dump.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
-#include "harness/commands/reports.h"
+#include "harness/run/reports/reports.h"
 #include "harness/named/named_task.h"
 #include "harness/report/board_report.h"
 #include "harness/report/terminal.h"

@@ -1,15 +1,12 @@
-#include "agents/prompts/prompts.h"
 #include "base/error.h"
 #include "base/json_dump.h"
 #include "evaluators/device/vendors/gpu_vendors.h"
 #include "evaluators/host/devices.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
-#include "harness/commands/reports.h"
 #include "harness/machine/target_gpu.h"
 #include "harness/named/named_task.h"
-#include "harness/run/prompts/prompt_facts.h"
-#include "tasks/task/baseline.h"
+#include "harness/run/prompts/rules_document.h"
 #include "tasks/task/task.h"
 
 #include <iostream>
@@ -66,65 +63,12 @@ DeviceOfRules device_of_rules(const RulesCommand& command) {
   }
 }
 
-agents::ProposalContext context_of(const tasks::Task* task,
-                                   const evaluators::DeviceReport& device) {
-  agents::ProposalContext context;
-  context.task = task;
-  context.facts = device.facts;
-  context.device = device.kind;
-  context.device_name = device.name;
-  if (task == nullptr) {
-    return context;
-  }
-  if (!task->baseline.empty()) {
-    context.baseline = agents::Attempt{0, task->baseline, {}, {}};
-  }
-  if (device.facts.peak_bytes_per_second > 0) {
-    add_prompt_facts(context);
-  }
-  return context;
-}
-
-/// What holds for kernels on the command line, and for no kernel of a search.
-std::string remarks(const std::string& named, const DeviceOfRules& chosen) {
-  const std::string task = named.empty() ? "TASK" : named;
-  std::string text = fmt::format(
-      "# On the command line\n\n"
-      "`winnow eval {0} FILE...` judges kernel files with the first value of each parameter. "
-      "`winnow tune {0} FILE` searches the other values. `winnow tasks template {0} FILE` writes a "
-      "kernel file to begin with.\n",
-      task);
-  text += named.empty() ? "`winnow rules TASK` adds the task, its shapes and its bounds; "
-                          "`winnow tasks list` has the names.\n"
-                        : "";
-  return text + (chosen.note.empty() ? "" : chosen.note + "\n");
-}
-
-/// Schema "winnow.rules". `named`: the task as the user names it; empty: none.
-nlohmann::json document_of(const std::string& named, std::optional<tasks::Task> task,
-                           const DeviceOfRules& chosen) {
-  if (task) {
-    tasks::take_baseline_of(*task, chosen.device.kind);
-  }
-  const std::string text =
-      remarks(named, chosen) + "\n" +
-      agents::PromptTemplates().rules(context_of(task ? &*task : nullptr, chosen.device));
-  return {{"schema", "winnow.rules"},
-          {"version", 1},
-          {"task", task ? nlohmann::json(task->name) : nlohmann::json()},
-          {"device", chosen.device.kind},
-          {"device_name", chosen.device.name},
-          {"note", chosen.note},
-          {"text", text}};
-}
-
 nlohmann::json document_here(const RulesCommand& command) {
   const DeviceOfRules chosen = device_of_rules(command);
-  return document_of(command.task,
-                     command.task.empty()
-                         ? std::nullopt
-                         : std::optional(named_task(command.task, "", TaskUse::Show)),
-                     chosen);
+  return rules_document(command.task.empty()
+                            ? std::nullopt
+                            : std::optional(named_task(command.task, "", TaskUse::Show)),
+                        chosen.device, command.task, chosen.note);
 }
 
 ExitCode rules(const RulesCommand& command) {
@@ -137,12 +81,6 @@ ExitCode rules(const RulesCommand& command) {
 }
 
 } // namespace
-
-nlohmann::json rules_document(std::optional<tasks::Task> task,
-                              const evaluators::DeviceReport& device) {
-  const std::string name = task ? task->name : "";
-  return document_of(name, std::move(task), {device, ""});
-}
 
 void add_rules(CLI::App& app, Action& chosen) {
   const auto [sub, command] = add_command(

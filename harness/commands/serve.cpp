@@ -6,11 +6,11 @@
 #include "evaluators/evaluation/profile.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
-#include "harness/commands/reports.h"
 #include "harness/exit/interrupt.h"
 #include "harness/machine/machine.h"
 #include "harness/report/task_report.h"
 #include "harness/report/terminal.h"
+#include "harness/run/reports/reports.h"
 #include "harness/run/session.h"
 #include "harness/serve/board_pages.h"
 #include "harness/serve/http/http_server.h"
@@ -124,10 +124,12 @@ Rewards rewards_of(const ServeCommand& command) {
 class JudgePart {
 public:
   JudgePart(const ServeCommand& command, const Access& access, Poster& poster)
-      : store_path_(command.store), options_(resolved(command.judging)),
-        rewards_(rewards_of(command)), tasks_(tasks::find_catalogue(), command.tasks),
+      : options_(resolved(command.judging)), rewards_(rewards_of(command)),
+        tasks_(tasks::find_catalogue(), command.tasks),
         devices_(open_devices(command.judging, options_)),
         store_(command.store, store::RunStore::Mode::ReadWrite), run_(own_run(command.run)),
+        reports_(command.store, devices_->first(),
+                 [this](const std::string& name) { return tasks_.find(name); }),
         service_(setup(command, access, poster)), routes_(service_, routes_setup(poster)) {}
   ~JudgePart() {
     try {
@@ -193,43 +195,6 @@ private:
     task.erase("folder");
     return task;
   }
-  std::string without_path(std::string text) const {
-    for (std::size_t at = 0; (at = text.find(store_path_, at)) != std::string::npos;) {
-      text.replace(at, store_path_.size(), "FILE");
-    }
-    return text;
-  }
-  /// What a command with --server prints.
-  std::optional<nlohmann::json> report(const Target& target, const std::string& sees) {
-    if (target.is({"v1", "reports", "task"})) {
-      target.allow_only({"task"});
-      const auto task = tasks_.find(target.value("task"));
-      const evaluators::DeviceReport& device = devices_->first();
-      return nlohmann::json{{"task", task->name},
-                            {"versus", tasks::speedup_versus(*task, device.kind)},
-                            {"device", device},
-                            {"evaluator_version", evaluators::kEvaluatorVersion}};
-    }
-    if (target.is({"v1", "reports", "rules"})) {
-      target.allow_only({"task"});
-      const std::string name = target.value("task");
-      return rules_document(name.empty() ? std::nullopt : std::optional(*tasks_.find(name)),
-                            devices_->first());
-    }
-    store::RunStore own(store_path_, store::RunStore::Mode::ReadOnly);
-    if (!sees.empty()) {
-      own.show_only(sees);
-    }
-    try {
-      auto report = stored_report(own, target);
-      if (report) {
-        (*report)["text"] = without_path((*report)["text"].get<std::string>());
-      }
-      return report;
-    } catch (const UsageError& error) {
-      throw UsageError(without_path(error.what()), without_path(error.remedy()));
-    }
-  }
   JudgeRoutes::Setup routes_setup(Poster& poster) {
     JudgeRoutes::Setup setup;
     setup.in_turn = poster.in_turn();
@@ -238,7 +203,7 @@ private:
       return without_folder(task_json(*tasks_.find(name)));
     };
     setup.report = [this](const Target& target, const std::string& sees) {
-      return report(target, sees);
+      return reports_.page(target, sees);
     };
     setup.task_list = [this] {
       if (task_list_.is_null()) {
@@ -256,13 +221,13 @@ private:
     return setup;
   }
 
-  std::string store_path_;
   evaluators::EvaluationOptions options_;
   Rewards rewards_;
   ServedTasks tasks_;
   std::unique_ptr<evaluators::DevicePool> devices_;
   store::RunStore store_;
   store::RowId run_;
+  ServedReports reports_;
   JudgeService service_;
   JudgeRoutes routes_;
   nlohmann::json task_list_;

@@ -3,7 +3,7 @@
 #include "base/text/shell_word.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
-#include "harness/commands/reports.h"
+#include "harness/run/reports/reports.h"
 #include "harness/named/named_task.h"
 #include "harness/report/candidate_report.h"
 #include "harness/report/json_table.h"

@@ -16,7 +16,8 @@ nlohmann::json parsed_message(std::string_view line) {
   try {
     return agents::parse_untrusted_json(line);
   } catch (const Error& error) {
-    throw RpcFault(RpcCode::NotJson, error.what());
+    // It quotes a part of the text, which may end within a character.
+    throw RpcFault(RpcCode::NotJson, to_valid_utf8(error.what()));
   }
 }
 

@@ -1,5 +1,8 @@
 #include "harness/mcp/running_calls.h"
 
+#include "base/error.h"
+
+#include <system_error>
 #include <utility>
 
 namespace winnow::harness {
@@ -46,10 +49,16 @@ bool RunningCalls::is_full() {
 void RunningCalls::start(const nlohmann::json& id, Work work) {
   Call& call = calls_.emplace_back();
   call.id = id;
-  call.thread = std::thread([&call, work = std::move(work)] {
-    work([&call] { return !call.cancelled; });
-    call.ended = true;
-  });
+  try {
+    call.thread = std::thread([&call, work = std::move(work)] {
+      work([&call] { return !call.cancelled; });
+      call.ended = true;
+    });
+  } catch (const std::system_error&) {
+    calls_.pop_back();
+    throw Error("no thread can be started for the call",
+                "raise the limit on processes (ulimit -u)");
+  }
 }
 
 void RunningCalls::cancel(const nlohmann::json& id) {

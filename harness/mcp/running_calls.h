@@ -24,7 +24,7 @@ public:
 
   bool has(const nlohmann::json& id);
   bool is_full();
-  void start(const nlohmann::json& id, Work work);
+  void start(const nlohmann::json& id, Work work); ///< throws Error
   void cancel(const nlohmann::json& id); ///< an unknown id is that of a call that has just ended
   void wait();                           ///< until all have ended; for tests
 

@@ -1,5 +1,6 @@
 #include "harness/mcp/session.h"
 
+#include "base/error.h"
 #include "base/text.h"
 #include "harness/mcp/tool_call.h"
 #include "harness/mcp/tools.h"
@@ -126,10 +127,14 @@ void McpSession::handle(const RpcMessage& message) {
   if (!initialized_ && message.method != "initialize" && message.method != "ping") {
     throw RpcFault(RpcCode::BadRequest, "the first request must be 'initialize'", message.id);
   }
-  if (message.method == "tools/call") {
-    call(message);
-  } else {
+  if (message.method != "tools/call") {
     setup_.send(rpc_answer(message.id, answer(message)));
+    return;
+  }
+  try {
+    call(message);
+  } catch (const Error& error) { // the machine has no room for a call
+    throw RpcFault(RpcCode::Internal, with_remedy(error), message.id);
   }
 }
 

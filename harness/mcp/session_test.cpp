@@ -96,6 +96,13 @@ TEST_F(McpSessionTest, AnswersBadMessagesWithTheCodesOfJsonRpc) {
   EXPECT_EQ(error_of(std::string("{\0}", 3))["code"], -32700);
   EXPECT_EQ(error_of(std::string(100'000, '['))["code"], -32700) << "too deep";
   EXPECT_FALSE(last().contains("id")) << "it is not known";
+  for (std::size_t before = 0; before < 8; ++before) { // the message ends with a part of the text
+    std::string umlauts(before, 'x');
+    while (umlauts.size() < 300) {
+      umlauts += "\xc3\xa4\xf0\x9f\x99\x82";
+    }
+    EXPECT_NO_THROW(error_of("{\"" + umlauts).dump());
+  }
   EXPECT_EQ(error_of("7")["code"], -32600);
   EXPECT_THAT(error_of("[]")["message"], HasSubstr("batches"));
   EXPECT_EQ(error_of(R"({"id":1,"method":"ping"})")["code"], -32600);

@@ -7,18 +7,21 @@
 #include "base/text/shell_word.h"
 #include "evaluators/ceilings/measure_ceilings.h"
 #include "evaluators/evaluation/blank_evaluation.h"
+#include "evaluators/evaluation/shared_evaluations.h"
 #include "harness/config/model_arms.h"
 #include "harness/exit/interrupt.h"
 #include "harness/machine/judging_devices.h"
 #include "harness/machine/machine.h"
 #include "harness/named/named_task.h"
 #include "harness/report/role_report.h"
+#include "harness/report/task_report.h"
 #include "harness/report/terminal.h"
 #include "harness/run/endpoints.h"
 #include "harness/run/final_sitting.h"
 #include "harness/run/prompts/seed_kernel.h"
 #include "harness/run/run_loop.h"
 #include "harness/run/run_report.h"
+#include "harness/run/sessions/run_judge.h"
 #include "harness/run/torch_tasks.h"
 #include "remote/broker_config.h"
 #include "store/advice.h"
@@ -199,6 +202,7 @@ struct RunSession {
   store::RunRow run;
   std::vector<RunModel> models;
   bool by_files = false; ///< the endpoint only collects requests for a file
+  RunJudge& judge;       ///< of the sessions of agents
   /// Tasks that the run cannot have here, and why; empty: it has all.
   std::string left_out = {};
   RunReport report = run_leaderboard;
@@ -223,7 +227,9 @@ struct RunSession {
 /// unknown price a limit needs.
 class Endpoints {
 public:
-  Endpoints(const RunConfig& config, agents::ModelEndpoint* instead) {
+  /// `judge`: of the sessions of agents; must outlive this.
+  Endpoints(const RunConfig& config, agents::ModelEndpoint* instead, RunJudge& judge)
+      : setup_{&judge, config.store + ".sessions"} {
     for (const ModelArm& model : models_of(config)) {
       agents::ModelEndpoint& endpoint = instead != nullptr ? *instead : configured(model);
       const std::optional<agents::Price> price = run_price(model.endpoint);
@@ -237,17 +243,19 @@ public:
 private:
   agents::ModelEndpoint& configured(const ModelArm& model) {
     try {
-      return *configured_.emplace_back(make_run_endpoint(model.endpoint));
+      return *configured_.emplace_back(make_run_endpoint(model.endpoint, setup_));
     } catch (const UsageError& error) {
       throw UsageError(error.what() + in_words(model), error.remedy());
     }
   }
 
+  agents::EndpointSetup setup_;
   std::vector<std::unique_ptr<agents::ModelEndpoint>> configured_;
   std::vector<RunModel> models_;
 };
 
-RunOutcome drive(RunSession& session, Interrupt& interrupt, Progress& progress) {
+RunOutcome drive(RunSession& session, evaluators::EvaluationsFactory evaluations,
+                 Interrupt& interrupt, Progress& progress) {
   const agents::PromptTemplates templates(session.config.prompts);
   Journal journal(session.store, session.run.id);
   const evaluators::DeviceReport& device = session.devices->first();
@@ -260,7 +268,7 @@ RunOutcome drive(RunSession& session, Interrupt& interrupt, Progress& progress) 
                 .journal = journal,
                 .models = session.models,
                 .prompts = [&](const auto& context) { return templates.proposal(context); },
-                .evaluations = session.devices->factory(),
+                .evaluations = std::move(evaluations),
                 .progress = progress,
                 .is_finished = session.run.status == "finished",
                 .elapsed_before = session.elapsed_before});
@@ -268,6 +276,60 @@ RunOutcome drive(RunSession& session, Interrupt& interrupt, Progress& progress) 
   return loop.run();
 }
 
+/// Ends the judge before its evaluations go.
+struct EndOfJudge {
+  RunJudge& judge;
+  ~EndOfJudge() { judge.end(); }
+};
+
+bool asks_agents(const RunSession& session) {
+  return std::any_of(session.models.begin(), session.models.end(),
+                     [](const RunModel& model) { return model.config.kind == "agent"; });
+}
+
+/// Where sessions of agents are judged, beside the search.
+RunJudge::Setup judge_setup(const RunSession& session, evaluators::EvaluationsFactory evaluations) {
+  RunJudge::Setup setup;
+  setup.store = session.config.store;
+  setup.run = session.run.name;
+  for (const tasks::Task& task : session.tasks) {
+    setup.tasks.push_back(std::make_shared<const tasks::Task>(task));
+  }
+  setup.evaluations = std::move(evaluations);
+  setup.device = session.devices->first();
+  setup.devices = session.devices->size();
+  setup.protocol = session.config.evaluation;
+  setup.environment = environment_of(*session.devices);
+  setup.light = [device = session.devices->first(),
+                 ceilings = known_ceilings(*session.devices, session.config.evaluation.cache,
+                                           session.config.broker)](
+                    const tasks::Task& task, const tasks::Evaluation& evaluation) {
+    return light_shares(device, task, evaluation, ceilings);
+  };
+  setup.version = winnow_version();
+  setup.task_list = task_list_json(session.tasks);
+  setup.task_page = [](const tasks::Task& task) {
+    nlohmann::json page = task_json(task);
+    page.erase("folder");
+    return page;
+  };
+  for (nlohmann::json& task : setup.task_list["tasks"]) {
+    task.erase("folder");
+  }
+  return setup;
+}
+
+RunOutcome drive(RunSession& session, Interrupt& interrupt, Progress& progress) {
+  std::optional<evaluators::SharedEvaluations> shared;
+  evaluators::EvaluationsFactory evaluations = session.devices->factory();
+  if (asks_agents(session)) {
+    shared.emplace(evaluations);
+    evaluations = shared->door();
+    session.judge.begin(judge_setup(session, shared->door()));
+  }
+  const EndOfJudge end{session.judge};
+  return drive(session, std::move(evaluations), interrupt, progress);
+}
 /// Holds a final for the tasks of the run. `is_new`: this session has changed the run, so that an
 /// earlier final does not count. Returns whether there was something to do.
 bool hold_final(RunSession& session, bool is_new, Interrupt& interrupt, Progress& progress) {
@@ -383,22 +445,6 @@ ExitCode drive_to_an_end(RunSession& session, Interrupt& interrupt) {
 
 } // namespace
 
-store::RunRow named_run(const RunStore& store, const std::string& name_or_number) {
-  if (auto run = store.find_run(name_or_number)) {
-    return *std::move(run);
-  }
-  std::vector<std::string> names;
-  for (const store::RunRow& row : store.runs()) {
-    names.push_back(row.name);
-  }
-  throw UsageError("no run '" + name_or_number + "' in this store" +
-                   suggestion(name_or_number, names));
-}
-
-std::string only_run(const RunStore& store, const std::string& name_or_number) {
-  return name_or_number.empty() ? "" : named_run(store, name_or_number).name;
-}
-
 store::RunRow locked_run(RunStore& store, const std::string& name) {
   store::RunRow run = named_run(store, name);
   if (!store.lock_run(run.id)) {
@@ -452,7 +498,8 @@ ExitCode start_run(RunConfig config, bool name_is_given, agents::ModelEndpoint* 
   Interrupt interrupt; // before any other thread starts
   std::vector<tasks::Task> tasks = load_tasks(config.tasks, config.store);
   check_isolation_here(config);
-  const Endpoints endpoints(config, instead);
+  RunJudge judge;
+  const Endpoints endpoints(config, instead, judge);
   const std::string secret = remote::random_secret();
   auto devices =
       open_devices(config.evaluation, config.evaluation.run_timeout, config.broker, secret);
@@ -478,6 +525,7 @@ ExitCode start_run(RunConfig config, bool name_is_given, agents::ModelEndpoint* 
                      locked_run(store, config.name),
                      endpoints.models(),
                      instead != nullptr,
+                     judge,
                      left_out,
                      std::move(report)};
   return drive_to_an_end(session, interrupt);
@@ -542,22 +590,17 @@ ExitCode resume_run(const std::string& store_path, const std::string& name,
   check_same_prompts(run, config);
   check_has_log(store, run, tasks);
   check_isolation_here(config);
-  const Endpoints endpoints(config, instead);
+  RunJudge judge;
+  const Endpoints endpoints(config, instead, judge);
   auto devices = open_devices(config.evaluation, config.evaluation.run_timeout, config.broker,
                               session_secret_of(run));
   check_same_device(config, run, devices->first());
   if (std::any_of(tasks.begin(), tasks.end(), [](const auto& task) { return !!task.torch; })) {
     devices->start_torch();
   }
-  RunSession session{config,
-                     std::move(tasks),
-                     std::move(devices),
-                     store,
-                     run,
-                     endpoints.models(),
-                     instead != nullptr,
-                     {},
-                     std::move(report)};
+  RunSession session{config, std::move(tasks),   std::move(devices), store,
+                     run,    endpoints.models(), instead != nullptr, judge,
+                     {},     std::move(report)};
   return drive_to_an_end(session, interrupt);
 }
 

@@ -3,6 +3,7 @@
 #include "agents/model/model_endpoint.h"
 #include "harness/config/config.h"
 #include "harness/exit/exit_codes.h"
+#include "harness/named/named_run.h"
 #include "harness/run/run_report.h"
 #include "harness/run/store_trust.h"
 #include "store/run_store.h"
@@ -51,13 +52,6 @@ bool is_of_search(const nlohmann::json& run_config);
 /// Whether the configuration has the prompt templates with which the run began. True for a run of
 /// an earlier version, which did not keep their digests.
 bool has_same_prompts(const nlohmann::json& stored, const RunConfig& config);
-
-/// Throws UsageError if the run does not exist.
-store::RunRow named_run(const store::RunStore& store, const std::string& name_or_number);
-
-/// The name of a run in the form that queries take; empty if `name_or_number` is empty. Throws
-/// UsageError.
-std::string only_run(const store::RunStore& store, const std::string& name_or_number);
 
 /// Finds and locks a run: no other process may drive it as long as `store` lives. Throws UsageError
 /// if the run does not exist, Error if another process drives it.

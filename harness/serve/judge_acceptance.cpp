@@ -181,6 +181,9 @@ JudgeService::Planned JudgeService::plan(JudgeItem& item, Acceptance& asked_for)
     }
     planned.options.parameters = *choice;
   }
+  if (const auto allowance = setup_.allowance ? setup_.allowance(asked_for.owner) : std::nullopt) {
+    planned.options.hidden_draw = allowance->hidden_draw;
+  }
   const auto asked = evaluation_request(planned.task, planned.text, planned.options);
   planned.accepted.job = sha256_hex(fmt::format(
       "{} {} {} {} {} {}{}{}", asked_for.owner, setup_.run, setup_.device_kind, setup_.device_name,
@@ -222,6 +225,28 @@ void JudgeService::require_room(const std::string& owner, const std::vector<Plan
   const std::size_t excess =
       std::max(own - std::min(own, share), all - std::min(all, setup_.queue));
   throw QueueFull(fmt::format("{} jobs wait already", queue_.size()), rate_.seconds_for(excess));
+}
+
+void JudgeService::require_allowance(const std::string& owner,
+                                     const std::vector<Planned>& items) const {
+  const auto allowance = setup_.allowance ? setup_.allowance(owner) : std::nullopt;
+  std::set<std::string> added;
+  for (const Planned& item : items) {
+    if (item.task && !item.is_stored) {
+      added.insert(item.accepted.job);
+    }
+  }
+  if (!allowance || added.empty()) {
+    return;
+  }
+  const std::size_t used = account(owner).evaluations;
+  const std::size_t left = allowance->evaluations - std::min(allowance->evaluations, used);
+  if (added.size() > left) {
+    throw UsageError(fmt::format("you may have {} kernels judged, and {} were: {} are left",
+                                 allowance->evaluations, used, left),
+                     left > 0 ? fmt::format("send {} at most", left)
+                              : "finish with the best kernel that you have");
+  }
 }
 
 void JudgeService::require_storage(const std::string& owner, std::uint64_t bytes) const {
@@ -345,6 +370,7 @@ AcceptedBatch JudgeService::accept(Acceptance& acceptance) {
   for (Planned& item : items) {
     look_up(item);
   }
+  require_allowance(owner, items);
   require_room(owner, items);
   const std::uint64_t bytes = bytes_of(items, acceptance.batch);
   require_storage(owner, bytes);

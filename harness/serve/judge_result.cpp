@@ -137,7 +137,8 @@ json result_json(const store::JudgeItemRow& item, const JobFacts& job,
 using nlohmann::json;
 
 std::string encoded(const JobOptions& options) {
-  return json_line({{"parameters", options.parameters},
+  return json_line({{"hidden_draw", options.hidden_draw ? json(*options.hidden_draw) : json()},
+                    {"parameters", options.parameters},
                     {"counters", options.measuring.counters},
                     {"energy", options.measuring.energy},
                     {"time_budget_ms", options.measuring.time_budget.count()},
@@ -152,6 +153,7 @@ std::string encoded(const JobOptions& options) {
 
 JobOptions decoded(const std::string& text) {
   const json document = json::parse(text);
+  const json draw = document.value("hidden_draw", json());
   const json seed = document.value("seed", json()); // earlier versions did not write all
   return {document.at("task").get<std::string>(),
           document.at("task_digest").get<std::string>(),
@@ -162,7 +164,8 @@ JobOptions decoded(const std::string& text) {
           seed.is_null() ? std::nullopt : std::optional(seed.get<std::uint64_t>()),
           document.value("parameters", tasks::ParameterChoice{}),
           {document.value("counters", "off"), document.value("energy", false),
-           std::chrono::milliseconds(document.value("time_budget_ms", 0))}};
+           std::chrono::milliseconds(document.value("time_budget_ms", 0))},
+          draw.is_null() ? std::nullopt : std::optional(draw.get<std::uint64_t>())};
 }
 
 } // namespace winnow::harness

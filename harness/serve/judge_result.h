@@ -44,6 +44,7 @@ struct JobOptions {
       std::nullopt;                       ///< of the inputs; nullopt: the evaluation's own
   tasks::ParameterChoice parameters = {}; ///< JudgeItem::parameters
   Measuring measuring = {};
+  std::optional<std::uint64_t> hidden_draw = std::nullopt; ///< Protocol::hidden_draw
 };
 
 /// JSON, as the table has it.

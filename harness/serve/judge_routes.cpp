@@ -122,6 +122,11 @@ void JudgeRoutes::get(const Call& call) {
         json_reply(200, setup_.task(target.path.size() == 3 ? name : name + "/" + target.path[3])));
   } else if (target.is({"v1", "runs"}, 1)) {
     answer_run(call, service_.runs().show(call.client, target.path[2]));
+  } else if (target.is({"v1", "account"})) {
+    const Account account = service_.account(call.owner);
+    call.exchange->reply(json_reply(200, {{"evaluations", account.evaluations},
+                                          {"most", account.most ? json(*account.most) : json()},
+                                          {"hidden_answers", account.hidden_answers}}));
   } else if (target.is({"v1", "health"})) {
     call.exchange->reply(health());
   } else if (target.is({"metrics"})) {

@@ -73,6 +73,7 @@ JudgeService::evaluation_request(std::shared_ptr<const tasks::Task> task, std::s
   if (options.seed) {
     request.protocol.seed = options.seed;
   }
+  request.protocol.hidden_draw = options.hidden_draw;
   // A result of the same machine code may come from other inputs.
   // One of another owner would tell what that owner has sent.
   request.protocol.reuse = request.protocol.reuse && !options.fresh && !options.seed &&
@@ -272,6 +273,18 @@ std::optional<std::string> JudgeService::record(const store::JudgeItemRow& item)
   const JobOptions options = decoded(requests_.find_job(item.job).value().options);
   return written(
       {{item.job, "", {without_hidden(*evaluation)}, ""}, light_of(options, *evaluation)});
+}
+
+Account JudgeService::account(const std::string& owner) const {
+  Account account;
+  for (const store::AskedKernel& kernel : requests_.asked(owner)) {
+    account.evaluations += 1;
+    account.hidden_answers += kernel.stage >= tasks::Stage::Promotion ? 1 : 0;
+  }
+  if (const auto allowance = setup_.allowance ? setup_.allowance(owner) : std::nullopt) {
+    account.most = allowance->evaluations;
+  }
+  return account;
 }
 
 LightShares JudgeService::light_of(const JobOptions& options, const Evaluation& evaluation) const {

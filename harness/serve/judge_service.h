@@ -26,6 +26,19 @@
 
 namespace winnow::harness {
 
+/// Of an author who may ask again and again, such as a session of an agent.
+struct Allowance {
+  std::size_t evaluations = 0;   ///< kernels that it may ask about
+  std::uint64_t hidden_draw = 0; ///< Protocol::hidden_draw
+};
+
+/// What an owner has asked so far.
+struct Account {
+  std::size_t evaluations = 0;     ///< kernels, each once
+  std::size_t hidden_answers = 0;  ///< how often it was told whether a kernel passes hidden shapes
+  std::optional<std::size_t> most; ///< of evaluations
+};
+
 struct JudgeServiceSetup {
   store::RunStore& store;
   store::RowId run = 0; ///< keeps the kernels
@@ -43,6 +56,8 @@ struct JudgeServiceSetup {
   std::string reward = "kevin"; ///< for requests that name none
   /// The kernels of a request get the same inputs, and other requests get other inputs.
   bool seed_from_batch = false;
+  /// What an owner may ask; nullopt: as much as it likes, at all hidden shapes.
+  std::function<std::optional<Allowance>(const std::string& owner)> allowance = {};
   /// light_shares() of a correct kernel; empty: not known.
   std::function<LightShares(const tasks::Task&, const tasks::Evaluation&)> light = {};
   /// Lets the service's thread do the work. Any thread calls it.
@@ -106,6 +121,7 @@ public:
   /// What the owner of an item may see of its evaluation, as a message (judge_record.h). nullopt:
   /// it has none.
   std::optional<std::string> record(const store::JudgeItemRow& item) const;
+  Account account(const std::string& owner) const;
   std::string state_of(const std::string& job) const; ///< "queued", "running"; "": neither
   /// JudgeQueue::positions(): of the owner's jobs that wait in the queue.
   std::map<std::string, std::size_t> positions(const std::string& owner) const {
@@ -140,6 +156,7 @@ private:
                                         const std::string& content) const;
   void require_room(const std::string& owner, const std::vector<Planned>& items) const;
   void require_storage(const std::string& owner, std::uint64_t bytes) const;
+  void require_allowance(const std::string& owner, const std::vector<Planned>& items) const;
   using TaskRows = std::map<const tasks::Task*, store::RowId>; ///< those of a transaction
   store::RowId task_row(const Planned& planned, TaskRows& tasks);
   void store_job(const Planned& planned, store::RowId candidate);

@@ -158,7 +158,8 @@ ExitCode eval(const EvalCommand& command) {
     std::cerr << "interrupted\n";
     return ExitCode::Interrupted;
   }
-  if (devices.first().kind != "cpu" || !command.judging.broker.url.empty()) {
+  if (devices.first().kind != "cpu" || !command.judging.broker.url.empty() ||
+      !command.judging.server.server.empty()) {
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     std::cerr << devices.account(command.files.size(), seconds.count());
   }

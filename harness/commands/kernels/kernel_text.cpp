@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "harness/commands/reports.h"
+#include "harness/run/reports/reports.h"
 #include "harness/report/json_table.h"
 #include "harness/report/terminal.h"
 #include "tasks/plan/kernel_file.h"

@@ -1,12 +1,15 @@
-#include "harness/commands/reports.h"
+#include "harness/run/reports/reports.h"
 
 #include "base/error.h"
 #include "base/json_dump.h"
 #include "base/text.h"
+#include "evaluators/evaluation/blank_evaluation.h"
+#include "harness/named/named_run.h"
 #include "harness/report/board_report.h"
 #include "harness/report/candidate_report.h"
 #include "harness/report/json_table.h"
-#include "harness/run/session.h"
+#include "harness/run/prompts/rules_document.h"
+#include "tasks/task/baseline.h"
 
 #include <functional>
 #include <map>
@@ -113,6 +116,9 @@ std::string report_at(const ServerOptions& server, const std::string& target) {
   return JudgeServer(server).get(target).at("text").get<std::string>();
 }
 
+namespace {
+
+/// {"text": ...}. nullopt: it is none of these.
 std::optional<nlohmann::json> stored_report(const store::RunStore& store, const Target& target) {
   std::string text;
   if (target.is({"v1", "reports", "candidate"})) {
@@ -134,6 +140,53 @@ std::optional<nlohmann::json> stored_report(const store::RunStore& store, const 
     return std::nullopt;
   }
   return nlohmann::json{{"text", std::move(text)}};
+}
+
+} // namespace
+
+std::string ServedReports::without_path(std::string text) const {
+  const std::string& path = store_.native();
+  for (std::size_t at = 0; (at = text.find(path, at)) != std::string::npos;) {
+    text.replace(at, path.size(), "FILE");
+  }
+  return text;
+}
+
+nlohmann::json ServedReports::task_page(const std::string& name) const {
+  const auto task = find_task_(name);
+  return {{"task", task->name},
+          {"versus", tasks::speedup_versus(*task, device_.kind)},
+          {"device", device_},
+          {"evaluator_version", evaluators::kEvaluatorVersion}};
+}
+
+nlohmann::json ServedReports::rules_page(const std::string& name) const {
+  return rules_document(name.empty() ? std::nullopt : std::optional(*find_task_(name)), device_,
+                        name, "");
+}
+
+std::optional<nlohmann::json> ServedReports::page(const Target& target,
+                                                  const std::string& sees) const {
+  for (const auto& [name, make] : {std::pair("task", &ServedReports::task_page),
+                                   std::pair("rules", &ServedReports::rules_page)}) {
+    if (target.is({"v1", "reports", name})) {
+      target.allow_only({"task"});
+      return (this->*make)(target.value("task"));
+    }
+  }
+  store::RunStore own(store_, store::RunStore::Mode::ReadOnly);
+  if (!sees.empty()) {
+    own.show_only(sees);
+  }
+  try {
+    auto report = stored_report(own, target);
+    if (report) {
+      (*report)["text"] = without_path((*report)["text"].get<std::string>());
+    }
+    return report;
+  } catch (const UsageError& error) {
+    throw UsageError(without_path(error.what()), without_path(error.remedy()));
+  }
 }
 
 } // namespace winnow::harness

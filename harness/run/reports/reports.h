@@ -1,10 +1,16 @@
 #pragma once
 
+#include "evaluators/device/device_report.h"
 #include "harness/client/judge_server.h"
 #include "harness/serve/client_request.h"
 #include "store/run_store.h"
 
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -33,15 +39,29 @@ struct BoardReport {
 std::string board_report(const store::RunStore& store, const BoardReport& asked);
 std::string board_target(const BoardReport& asked);
 
-/// `winnow rules`, schema "winnow.rules". nullopt: what holds for all tasks.
-nlohmann::json rules_document(std::optional<tasks::Task> task,
-                              const evaluators::DeviceReport& device);
-
 /// The text of a page of a server.
 std::string report_at(const ServerOptions& server, const std::string& target);
 
-/// The page of a server with such a target: {"text": ...}. nullopt: it is none of these. Throws
-/// UsageError.
-std::optional<nlohmann::json> stored_report(const store::RunStore& store, const Target& target);
+/// The pages of a server that commands with --server print: /v1/reports/.
+class ServedReports {
+public:
+  /// `find_task`: as JudgeServiceSetup::find_task.
+  ServedReports(std::filesystem::path store, evaluators::DeviceReport device,
+                std::function<std::shared_ptr<const tasks::Task>(const std::string&)> find_task)
+      : store_(std::move(store)), device_(std::move(device)), find_task_(std::move(find_task)) {}
+
+  /// For the owner whose work it may show; empty: all. nullopt: there is no such page. Throws
+  /// UsageError. Names no file of the server.
+  std::optional<nlohmann::json> page(const Target& target, const std::string& sees) const;
+
+private:
+  std::string without_path(std::string text) const;
+  nlohmann::json task_page(const std::string& name) const;
+  nlohmann::json rules_page(const std::string& name) const;
+
+  std::filesystem::path store_;
+  evaluators::DeviceReport device_;
+  std::function<std::shared_ptr<const tasks::Task>(const std::string&)> find_task_;
+};
 
 } // namespace winnow::harness
