@@ -51,13 +51,19 @@ std::string task_text(const ModelRequest& request) {
 
 std::string judge_script(const SessionPass& pass, const std::string& task, const fs::path& token,
                          const fs::path& folder) {
-  return fmt::format("#!/bin/sh\n"
-                     "# judge FILE...: judges kernel files of the task; without a file: kernel.cu\n"
-                     "[ $# -gt 0 ] || set -- {}\n"
-                     "exec {} eval {} \"$@\" --json --brief --server {} --token-file {}\n",
-                     shell_word((folder / "kernel.cu").string()),
-                     shell_word(executable_path().string()), shell_word(task),
-                     shell_word(pass.server), shell_word(token.string()));
+  return fmt::format(
+      "#!/bin/sh\n"
+      "# judge [FILE...]     judges kernel files of the task; without one: kernel.cu\n"
+      "# judge tune FILE     times the values of its parameters; one evaluation\n"
+      "# judge race A B      says which of two correct kernels is faster; two\n"
+      "# judge profile FILE  counters, where the device has them\n"
+      "case \"$1\" in\n"
+      "tune|race|profile) command=$1; shift; form= ;;\n"
+      "*) command=eval; form='--json --brief'; [ $# -gt 0 ] || set -- {} ;;\n"
+      "esac\n"
+      "exec {} \"$command\" {} \"$@\" $form --server {} --token-file {}\n",
+      shell_word((folder / "kernel.cu").string()), shell_word(executable_path().string()),
+      shell_word(task), shell_word(pass.server), shell_word(token.string()));
 }
 
 fs::path users_home() {
@@ -180,10 +186,10 @@ std::string session_prompt(const ModelRequest& request, int evaluations) {
   }
   return fmt::format(
       "Read TASK.md in this folder: it asks for a kernel file. Do not reply with the file: write "
-      "it "
-      "to kernel.cu, which holds the kernel to begin with. AGENTS.md says how to work. Judge "
+      "it to kernel.cu, which holds the kernel to begin with. AGENTS.md says how to work. Judge "
       "variants with ./judge FILE..., several in one call; you have {} evaluations, one for each "
-      "file. Keep variants in attempts/. At the end kernel.cu must hold your fastest correct "
+      "file that compiles. Keep variants in attempts/. At the end kernel.cu must hold your fastest "
+      "correct "
       "kernel. Ask nothing: nobody reads along.",
       evaluations);
 }

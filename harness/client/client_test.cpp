@@ -114,7 +114,8 @@ struct ClientTest : testing::Test {
   }
   static std::unique_ptr<evaluators::DevicePool> devices(const std::string& name) {
     JudgeServer asked({name, ""});
-    return server_devices({name, ""}, served_task(asked, "axpy"), std::make_shared<Lights>());
+    return server_devices({name, ""}, served_task(asked, "axpy"),
+                          std::make_shared<ServerRemarks>());
   }
   static EvaluationRequest request(const std::string& text) {
     EvaluationRequest one;

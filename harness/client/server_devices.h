@@ -7,10 +7,11 @@
 
 namespace winnow::harness {
 
-class Lights;
+class ServerRemarks;
 
-/// The devices of a server, for one task. `lights`: gets the shares of the speed of light.
-std::unique_ptr<evaluators::DevicePool>
-server_devices(const ServerOptions& server, const ServedTask& task, std::shared_ptr<Lights> lights);
+/// The devices of a server, for one task. `remarks`: gets what the server tells beside.
+std::unique_ptr<evaluators::DevicePool> server_devices(const ServerOptions& server,
+                                                       const ServedTask& task,
+                                                       std::shared_ptr<ServerRemarks> remarks);
 
 } // namespace winnow::harness

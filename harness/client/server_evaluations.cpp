@@ -1,7 +1,6 @@
 #include "harness/client/server_evaluations.h"
 
 #include "base/error.h"
-#include "harness/serve/judge_record.h"
 
 #include <chrono>
 #include <exception>
@@ -49,20 +48,31 @@ bool can_be_sent(const EvaluationRequest& request) {
 
 } // namespace
 
-void Lights::put(const tasks::Evaluation& evaluation, LightShares shares) {
+void ServerRemarks::put(const JudgeRecord& record) {
   const std::lock_guard lock(mutex_);
-  by_seed_[evaluation.seed] = std::move(shares);
+  for (const tasks::Evaluation& evaluation : record.result.evaluations) {
+    by_seed_[evaluation.seed] = record.light;
+  }
+  account_ = record.account;
 }
 
-LightShares Lights::of(const tasks::Evaluation& evaluation) const {
+LightShares ServerRemarks::light_of(const tasks::Evaluation& evaluation) const {
   const std::lock_guard lock(mutex_);
   const auto known = by_seed_.find(evaluation.seed);
   return known == by_seed_.end() ? LightShares{} : known->second;
 }
 
+std::string ServerRemarks::account() const {
+  const std::lock_guard lock(mutex_);
+  return account_ ? fmt::format("{} of {} evaluations used\n", account_->evaluations,
+                                account_->most.value_or(0))
+                  : "";
+}
+
 ServerEvaluations::ServerEvaluations(const ServerOptions& server, std::string task,
-                                     std::shared_ptr<Lights> lights, evaluators::TakeResult done)
-    : server_(server), task_(std::move(task)), lights_(std::move(lights)), done_(std::move(done)),
+                                     std::shared_ptr<ServerRemarks> remarks,
+                                     evaluators::TakeResult done)
+    : server_(server), task_(std::move(task)), remarks_(std::move(remarks)), done_(std::move(done)),
       thread_([this](const std::stop_token& stop) { work(stop); }) {}
 
 ServerEvaluations::~ServerEvaluations() {
@@ -219,11 +229,11 @@ void ServerEvaluations::finish(Batch& batch, std::size_t at, const json& result)
   }
   JudgeRecord record = read_record(server_.text("/v1/jobs/" + batch.open.at(at) + "/record"));
   record.result.id = request.id;
+  remarks_->put(record);
   if (!record.result.evaluations.empty()) {
     const tasks::Evaluation& evaluation = record.result.evaluations.front();
     candidates_[evaluators::digest_of({request.text, evaluation.parameters})] =
         result.at("candidate").get<std::int64_t>();
-    lights_->put(evaluation, std::move(record.light));
   }
   done_(std::move(record.result));
 }

@@ -1,14 +1,15 @@
 #pragma once
 
 #include "evaluators/evaluation/evaluations.h"
-#include "harness/brief/brief.h"
 #include "harness/client/judge_server.h"
+#include "harness/serve/judge_record.h"
 
 #include <condition_variable>
 #include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <stop_token>
 #include <string>
@@ -17,15 +18,18 @@
 
 namespace winnow::harness {
 
-/// The shares of the speed of light that a server has told, by evaluation. Any thread may call it.
-class Lights {
+/// What a server has told beside evaluations. Any thread may call it.
+class ServerRemarks {
 public:
-  void put(const tasks::Evaluation& evaluation, LightShares shares);
-  LightShares of(const tasks::Evaluation& evaluation) const;
+  void put(const JudgeRecord& record);
+  LightShares light_of(const tasks::Evaluation& evaluation) const;
+  /// "3 of 20 evaluations used"; empty: any number may be asked for.
+  std::string account() const;
 
 private:
   mutable std::mutex mutex_;
   std::map<std::uint64_t, LightShares> by_seed_; ///< each evaluation draws its own
+  std::optional<Account> account_;
 };
 
 /// Evaluations that a server makes. Of a request it takes the kernel, its choice of parameters, the
@@ -34,9 +38,9 @@ private:
 /// results.
 class ServerEvaluations : public evaluators::Evaluations {
 public:
-  /// `lights`: keeps the shares of the speed of light.
-  ServerEvaluations(const ServerOptions& server, std::string task, std::shared_ptr<Lights> lights,
-                    evaluators::TakeResult done);
+  /// `remarks`: keeps what the server tells beside evaluations.
+  ServerEvaluations(const ServerOptions& server, std::string task,
+                    std::shared_ptr<ServerRemarks> remarks, evaluators::TakeResult done);
   ~ServerEvaluations() override;
   ServerEvaluations(const ServerEvaluations&) = delete; // owns a thread
   ServerEvaluations& operator=(const ServerEvaluations&) = delete;
@@ -66,7 +70,7 @@ private:
 
   JudgeServer server_;
   std::string task_;
-  std::shared_ptr<Lights> lights_;
+  std::shared_ptr<ServerRemarks> remarks_;
   evaluators::TakeResult done_;
   std::map<std::string, std::int64_t> candidates_; ///< that were judged, by digest_of()
   std::mutex mutex_;                               ///< guards the next two

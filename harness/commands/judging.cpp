@@ -86,7 +86,7 @@ std::vector<std::string> judging_option_names() {
 
 JudgingPlace::JudgingPlace(const JudgingOptions& options, const std::string& task,
                            CommandStore& store)
-    : options_(options), lights_(std::make_shared<Lights>()) {
+    : options_(options), remarks_(std::make_shared<ServerRemarks>()) {
   if (options.server.server.empty()) {
     task_ = named_task(task, store);
     return;
@@ -99,7 +99,7 @@ JudgingPlace::JudgingPlace(const JudgingOptions& options, const std::string& tas
 
 std::unique_ptr<evaluators::DevicePool>
 JudgingPlace::open(const evaluators::EvaluationOptions& resolved, bool only_one) const {
-  return served_ ? server_devices(options_.server, *served_, lights_)
+  return served_ ? server_devices(options_.server, *served_, remarks_)
                  : open_devices(options_, resolved, only_one);
 }
 
@@ -111,8 +111,9 @@ std::function<LightShares(const tasks::Evaluation&)>
 JudgingPlace::light(const evaluators::DevicePool& devices,
                     const evaluators::EvaluationOptions& resolved) const {
   if (served_) {
-    return
-        [lights = lights_](const tasks::Evaluation& evaluation) { return lights->of(evaluation); };
+    return [remarks = remarks_](const tasks::Evaluation& evaluation) {
+      return remarks->light_of(evaluation);
+    };
   }
   return [&devices, &task = task_,
           ceilings = known_ceilings(devices, resolved.cache, options_.broker)](

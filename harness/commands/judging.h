@@ -17,7 +17,7 @@
 
 namespace winnow::harness {
 
-class Lights; // harness/client/server_evaluations.h
+class ServerRemarks; // harness/client/server_evaluations.h
 
 /// The command-line options that all commands that judge kernels share.
 struct JudgingOptions {
@@ -73,8 +73,8 @@ public:
 private:
   const JudgingOptions& options_;
   tasks::Task task_;
-  std::optional<ServedTask> served_; ///< nullopt: here
-  std::shared_ptr<Lights> lights_;   ///< of the server
+  std::optional<ServedTask> served_;       ///< nullopt: here
+  std::shared_ptr<ServerRemarks> remarks_; ///< of the server
 };
 
 /// The devices that the options name. Of several devices of this machine only the first, if

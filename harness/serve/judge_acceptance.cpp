@@ -239,8 +239,14 @@ void JudgeService::require_allowance(const std::string& owner,
   if (!allowance || added.empty()) {
     return;
   }
-  const std::size_t used = account(owner).evaluations;
+  constexpr std::size_t kAskedForEach = 10;
+  const auto [asked, used, hidden, most] = account(owner);
   const std::size_t left = allowance->evaluations - std::min(allowance->evaluations, used);
+  if (asked + added.size() > kAskedForEach * allowance->evaluations) {
+    throw UsageError(
+        fmt::format("you have asked about {} kernels, most of which do not compile", asked),
+        "finish with the best kernel that you have");
+  }
   if (added.size() > left) {
     throw UsageError(fmt::format("you may have {} kernels judged, and {} were: {} are left",
                                  allowance->evaluations, used, left),

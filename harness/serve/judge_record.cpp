@@ -29,8 +29,14 @@ tasks::Evaluation without_hidden(tasks::Evaluation evaluation) {
 std::string written(const JudgeRecord& record) {
   json light = {{"by_shape", record.light.by_shape}};
   light["mean"] = record.light.mean ? json(*record.light.mean) : json();
-  return "{\"light\":" + json_line(light) + ",\"evaluation\":" + evaluators::encode(record.result) +
-         "}";
+  json account;
+  if (record.account) {
+    account = {{"evaluations", record.account->evaluations},
+               {"hidden_answers", record.account->hidden_answers},
+               {"most", record.account->most.value_or(0)}};
+  }
+  return "{\"light\":" + json_line(light) + ",\"account\":" + json_line(account) +
+         ",\"evaluation\":" + evaluators::encode(record.result) + "}";
 }
 
 JudgeRecord read_record(const std::string& text) {
@@ -42,6 +48,11 @@ JudgeRecord read_record(const std::string& text) {
     light.at("by_shape").get_to(record.light.by_shape);
     if (!light.at("mean").is_null()) {
       record.light.mean = light.at("mean").get<double>();
+    }
+    if (const json& account = document.at("account"); !account.is_null()) {
+      record.account = {0, account.at("evaluations").get<std::size_t>(),
+                        account.at("hidden_answers").get<std::size_t>(),
+                        account.at("most").get<std::size_t>()};
     }
     return record;
   } catch (const json::exception&) {

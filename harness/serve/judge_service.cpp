@@ -271,14 +271,21 @@ std::optional<std::string> JudgeService::record(const store::JudgeItemRow& item)
     return std::nullopt;
   }
   const JobOptions options = decoded(requests_.find_job(item.job).value().options);
-  return written(
-      {{item.job, "", {without_hidden(*evaluation)}, ""}, light_of(options, *evaluation)});
+  JudgeRecord record{{item.job, "", {without_hidden(*evaluation)}, ""},
+                     light_of(options, *evaluation)};
+  if (setup_.allowance && setup_.allowance(item.owner)) {
+    record.account = account(item.owner);
+  }
+  return written(record);
 }
 
 Account JudgeService::account(const std::string& owner) const {
   Account account;
   for (const store::AskedKernel& kernel : requests_.asked(owner)) {
-    account.evaluations += 1;
+    const bool is_refused =
+        kernel.verdict != tasks::Verdict::NotJudged && kernel.stage <= tasks::Stage::Compile;
+    account.asked += 1;
+    account.evaluations += is_refused ? 0 : 1;
     account.hidden_answers += kernel.stage >= tasks::Stage::Promotion ? 1 : 0;
   }
   if (const auto allowance = setup_.allowance ? setup_.allowance(owner) : std::nullopt) {

@@ -5,6 +5,7 @@
 #include "harness/brief/brief.h"
 #include "harness/serve/family_judgement.h"
 #include "harness/serve/judge_queue.h"
+#include "harness/serve/judge_record.h"
 #include "harness/serve/judge_request.h"
 #include "harness/serve/judge_result.h"
 #include "harness/serve/loop_runs.h"
@@ -28,15 +29,9 @@ namespace winnow::harness {
 
 /// Of an author who may ask again and again, such as a session of an agent.
 struct Allowance {
-  std::size_t evaluations = 0;   ///< kernels that it may ask about
+  /// Kernels that may be judged beyond their compile; ten times as many may be asked about.
+  std::size_t evaluations = 0;
   std::uint64_t hidden_draw = 0; ///< Protocol::hidden_draw
-};
-
-/// What an owner has asked so far.
-struct Account {
-  std::size_t evaluations = 0;     ///< kernels, each once
-  std::size_t hidden_answers = 0;  ///< how often it was told whether a kernel passes hidden shapes
-  std::optional<std::size_t> most; ///< of evaluations
 };
 
 struct JudgeServiceSetup {

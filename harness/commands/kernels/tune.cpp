@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text/shell_word.h"
+#include "harness/client/server_tuning.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
 #include "harness/commands/kernels/kernel_text.h"
@@ -11,6 +12,7 @@
 #include "harness/report/eval_report.h"
 #include "harness/report/timed_shapes.h"
 #include "harness/report/tuning_report.h"
+#include "store/candidate_record.h"
 #include "tasks/plan/tuning/parameter_choices.h"
 #include "tasks/plan/tuning/tuned_file.h"
 #include "tasks/proof.h"
@@ -102,8 +104,41 @@ std::string tuned_text(const tasks::KernelFile& file, TuningRequest tuning,
   return is_faster ? *dispatching : with_best;
 }
 
+/// The server tries the choices. Prints its evaluation of the best one.
+ExitCode tune_at_server(TuneCommand command, Interrupt& interrupt) {
+  CommandStore store(command.store);
+  const JudgingPlace place(command.judging, command.task, store);
+  const KernelText read = read_kernel(command.file, store, place.task().name);
+  command.file = read.name;
+  const tasks::KernelFile file = parsed_file(command, read.text);
+  choices_of(command, file); // throws if there are none
+  const AtomicFile probe(output_of(command));
+  std::stop_source stop;
+  const OnInterrupt stopping(interrupt, [&] { stop.request_stop(); });
+  const JudgeRecord record = tuned_at_server(command.judging.server, place.task().name, read.text,
+                                             command.max_variants, stop.get_token());
+  const tasks::Evaluation& best = record.result.evaluations.at(0);
+  nlohmann::json document = tasks::evaluation_json(best);
+  document.update(
+      {{"task", place.task().name}, {"file", command.file}, {"digest", sha256_hex(read.text)}});
+  store::put_versus(document, place.versus(best.device));
+  const bool is_correct = best.verdict == tasks::Verdict::Correct;
+  if (is_correct) {
+    write_file_atomic(output_of(command), tasks::with_default(file, best.parameters));
+    document["tuned_file"] = output_of(command).string();
+  }
+  std::cout << (command.json ? document.dump(2) + '\n' : eval_text(document, command.task));
+  if (is_correct && !command.json) {
+    std::cout << "the file with the best choice: " << output_of(command).string() << '\n';
+  }
+  return is_correct ? ExitCode::Done : ExitCode::NotCorrect;
+}
+
 ExitCode tune(TuneCommand command) {
   Interrupt interrupt; // before any other thread starts
+  if (!command.judging.server.server.empty()) {
+    return tune_at_server(std::move(command), interrupt);
+  }
   CommandStore store(command.store);
   const tasks::Task task = named_task(command.task, store);
   const KernelText read = read_kernel(command.file, store, task.name);
@@ -181,7 +216,12 @@ void add_options(CLI::App& sub, TuneCommand& command) {
   add_judging_options(sub, command.judging, several_devices());
   add_duration(sub, "--time-budget", command.judging.evaluation.time_budget,
                std::string(kTimeBudgetHelp) + "; for the race at the end 1s and 300ms");
-  sub.add_flag("--json", command.json, "one JSON document, schema winnow.tuning, version 1");
+  sub.add_flag("--json", command.json,
+               "one JSON document, schema winnow.tuning, version 1; with --server schema "
+               "winnow.evaluation, of the best choice");
+  std::vector<std::string> here_only = judging_option_names();
+  here_only.insert(here_only.end(), {"--seconds", "--time-budget"});
+  add_server_options(sub, command.judging.server, here_only);
 }
 
 } // namespace

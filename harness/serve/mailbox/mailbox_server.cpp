@@ -83,6 +83,7 @@ MailboxServer::~MailboxServer() {
 
 void MailboxServer::serve() {
   auto touched = std::chrono::steady_clock::now();
+  bool is_broken = false;
   while (!ending_) {
     try {
       const int room = kMostOpenLetters - *open_;
@@ -93,9 +94,12 @@ void MailboxServer::serve() {
       if (const auto now = std::chrono::steady_clock::now(); now - touched > kTouch) {
         touched = now;
         mailbox_->touch();
+        is_broken = false;
       }
     } catch (const Error& error) { // the folder is full, or has gone
-      spdlog::error("serve: {}", error.what());
+      if (!std::exchange(is_broken, true)) {
+        spdlog::error("serve: {}", error.what());
+      }
     }
     mailbox_->wait(kLook);
   }

@@ -1,0 +1,55 @@
+#include "harness/client/server_tuning.h"
+
+#include "base/error.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace winnow::harness {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::chrono::seconds kTunePoll{20};
+constexpr std::size_t kMostAtServer = 256; // kMostVariants of a request
+
+/// Waits for the answer.
+json result_of(JudgeServer& server, const std::string& job, const std::stop_token& stop) {
+  for (;;) {
+    json result =
+        server.get(fmt::format("/v1/jobs/{}?wait_s={}", job, kTunePoll.count()), kTunePoll, stop);
+    if (result.value("state", "") == "done") {
+      return result;
+    }
+  }
+}
+
+} // namespace
+
+JudgeRecord tuned_at_server(const ServerOptions& options, const std::string& task,
+                            const std::string& text, std::size_t most,
+                            const std::stop_token& stop) {
+  JudgeServer server(options);
+  const json accepted = server.post("/v1/judge",
+                                    {{"items", {{{"task", task}, {"kernel", text}}}},
+                                     {"max_variants", std::min(most, kMostAtServer)}},
+                                    kTunePoll, stop);
+  const std::string job = accepted.at("jobs").at(0).at("job").get<std::string>();
+  try {
+    const json result = result_of(server, job, stop);
+    if (!result.contains("verdict")) {
+      throw Error("the server could not judge the kernel: " + result.value("detail", ""));
+    }
+  } catch (const Error&) {
+    if (stop.stop_requested()) {
+      server.remove("/v1/jobs/" + job);
+    }
+    throw;
+  }
+  return read_record(server.text("/v1/jobs/" + job + "/record"));
+}
+
+} // namespace winnow::harness
