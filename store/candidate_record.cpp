@@ -116,6 +116,7 @@ CandidateRecord RunStore::candidate_record(RowId id) const {
     record.final = final_of(database_, id);
     record.races = races_of_candidate(database_, id);
     record.measurements = measurements_of_candidate(database_, id);
+    record.session = asked_in_session(database_, record.run_name, record.state.row.call_key);
     return record;
   });
 }

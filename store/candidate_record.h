@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/fields.h"
+#include "store/judge_requests.h"
 #include "store/run_store.h"
 #include "tasks/plan/device_facts.h"
 
@@ -57,6 +58,8 @@ struct CandidateRecord {
   std::optional<tasks::SittingRow> final;
   std::vector<RaceOfCandidate> races;    ///< the newest first
   std::vector<Measurement> measurements; ///< the oldest first
+  /// What the session of an agent that wrote it has asked the judge, in this order.
+  std::vector<AskedKernel> session;
 };
 
 /// The evaluation that counts, as in schema "winnow.evaluation"; null: not evaluated yet.

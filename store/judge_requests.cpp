@@ -232,24 +232,49 @@ std::optional<RowId> JudgeRequests::correct_candidate(std::string_view name,
   });
 }
 
+namespace {
+
+/// `where`: about i (judge_items), j (judge_jobs) and c (candidates).
+std::string asked_query(const std::string& where) {
+  return "SELECT j.job, j.candidate_id, min(i.asked_at) AS asked_at, e.verdict, e.stage, "
+         "e.promoted, e.speedup, e.score_ns FROM judge_items AS i JOIN judge_jobs AS j "
+         "ON j.job = i.job JOIN candidates AS c ON c.id = j.candidate_id LEFT JOIN evaluations "
+         "AS e ON e.candidate_id = j.candidate_id AND e.ordinal = 0 WHERE " +
+         where + " GROUP BY j.job ORDER BY j.candidate_id";
+}
+
+std::vector<AskedKernel> asked_kernels(Query& query) {
+  std::vector<AskedKernel> asked;
+  while (query.next()) {
+    asked.push_back({query.integer("candidate_id"), query.text("job"), query.text("asked_at"),
+                     static_cast<tasks::Verdict>(query.optional_integer("verdict").value_or(0)),
+                     static_cast<tasks::Stage>(query.optional_integer("stage").value_or(0)),
+                     query.optional_integer("promoted").value_or(0) != 0,
+                     query.optional_real("speedup").value_or(0),
+                     query.optional_real("score_ns").value_or(0)});
+  }
+  return asked;
+}
+
+} // namespace
+
 std::vector<AskedKernel> JudgeRequests::asked(const std::string& owner) const {
   return store_.read([&](const Database& database) {
-    Query query(database, "SELECT j.job, j.candidate_id, min(i.asked_at) AS asked_at, e.verdict, "
-                          "e.stage, e.promoted, e.speedup FROM judge_items AS i "
-                          "JOIN judge_jobs AS j ON j.job = i.job LEFT JOIN evaluations AS e "
-                          "ON e.candidate_id = j.candidate_id AND e.ordinal = 0 "
-                          "WHERE i.owner = ? GROUP BY j.job ORDER BY j.candidate_id");
-    query.bind(owner);
-    std::vector<AskedKernel> asked;
-    while (query.next()) {
-      asked.push_back({query.integer("candidate_id"), query.text("job"), query.text("asked_at"),
-                       static_cast<tasks::Verdict>(query.optional_integer("verdict").value_or(0)),
-                       static_cast<tasks::Stage>(query.optional_integer("stage").value_or(0)),
-                       query.optional_integer("promoted").value_or(0) != 0,
-                       query.optional_real("speedup").value_or(0)});
-    }
-    return asked;
+    Query query(database, asked_query("i.owner = ?"));
+    return asked_kernels(query.bind(owner));
   });
+}
+
+std::vector<AskedKernel> asked_in_session(const Database& database, const std::string& run,
+                                          const std::string& call_key) {
+  if (call_key.empty()) {
+    return {};
+  }
+  Query query(database,
+              asked_query("c.run_id = (SELECT id FROM runs WHERE name = ?1 || '.sessions') AND "
+                          "(i.owner = replace(?2, '/', '-') OR "
+                          "substr(i.owner, 1, length(?2) + 1) = replace(?2, '/', '-') || '.')"));
+  return asked_kernels(query.bind(run, call_key));
 }
 
 } // namespace winnow::store

@@ -60,9 +60,16 @@ struct AskedKernel {
   tasks::Verdict verdict = tasks::Verdict::NotJudged; ///< NotJudged: it has no answer
   tasks::Stage stage = tasks::Stage::Parse;
   bool promoted = false;
-  double speedup = 0; ///< 0: not timed
+  double speedup = 0, score_ns = 0; ///< 0: not timed
 };
-WINNOW_FIELDS(AskedKernel, candidate, job, asked_at, verdict, stage, promoted, speedup)
+WINNOW_FIELDS(AskedKernel, candidate, job, asked_at, verdict, stage, promoted, speedup, score_ns)
+
+class Database;
+/// What the sessions asked that answered this call of the run; none if no session did. Sessions of
+/// a run are in the run NAME.sessions, and are called as the call is, with '-' for each '/', or so
+/// with '.' and more behind.
+std::vector<AskedKernel> asked_in_session(const Database& database, const std::string& run,
+                                          const std::string& call_key);
 
 struct JudgeBatchState {
   std::int64_t items = 0, answered = 0;

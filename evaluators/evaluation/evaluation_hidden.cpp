@@ -1,7 +1,7 @@
 // The hidden stages of EvaluationRun. Their shapes never appear in a prompt, and their results are
 // shown only as pass or fail.
-#include "evaluators/evaluation/evaluation_run.h"
 #include "evaluators/evaluation/drawn_shapes.h"
+#include "evaluators/evaluation/evaluation_run.h"
 #include "evaluators/timing/hidden_speed.h"
 #include "tasks/task/baseline.h"
 

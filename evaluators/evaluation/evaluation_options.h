@@ -21,8 +21,8 @@ struct Protocol {
   int tiny_seeds = 2;                ///< number of inputs per tiny shape
   bool check = true;                 ///< run check mode on a tiny shape
   bool promotion = true;             ///< also run the hidden shapes before a candidate is `correct`
-  /// Draws the promotion shapes that are run (drawn_shapes()); nullopt: all. For authors who may ask
-  /// many times: what they learn is about these shapes only.
+  /// Draws the promotion shapes that are run (drawn_shapes()); nullopt: all. For authors who may
+  /// ask many times: what they learn is about these shapes only.
   std::optional<std::uint64_t> hidden_draw = std::nullopt;
   bool timing = true;
   /// End a timing early when the candidate is clearly slower than the incumbent.

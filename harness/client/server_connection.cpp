@@ -18,7 +18,9 @@ namespace {
 namespace fs = std::filesystem;
 using agents::libcurl;
 
-constexpr const char* kNobody = "start it with: winnow serve --judge --store FILE";
+constexpr const char* kNobody = "start it with: winnow serve --judge --store FILE; in a sandbox "
+                                "that forbids connections only a "
+                                "folder works: --mailbox FOLDER there, --server FOLDER here";
 constexpr long kConnectSeconds = 10;
 constexpr std::size_t kMostOfAnswer = std::size_t{256} << 20U;
 constexpr std::chrono::seconds kServerMayBeLate{30};

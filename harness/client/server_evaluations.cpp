@@ -148,8 +148,10 @@ void ServerEvaluations::judge(std::vector<EvaluationRequest> requests,
         cancel_jobs(batch, true);
         return;
       }
+      const auto* const usage = dynamic_cast<const UsageError*>(&error);
+      const std::string remedy = usage != nullptr ? usage->remedy() : "";
       for (const auto& [at, job] : batch.open) {
-        fail(batch.requests[at], error.what());
+        fail(batch.requests[at], error.what() + (remedy.empty() ? "" : "; " + remedy));
       }
     }
   }

@@ -178,6 +178,11 @@ private:
     setup.queue = command.queue;
     setup.owner_bytes = command.owner_megabytes << 20U;
     setup.owners = access.owners();
+    setup.allowance = [&access](const std::string& owner) {
+      const std::size_t evaluations = access.evaluations_of(owner);
+      return evaluations > 0 ? std::optional(Allowance{evaluations, hidden_draw_of("", owner)})
+                             : std::nullopt;
+    };
     setup.has_board = access.clients() > access.owners();
     setup.rewards = rewards_;
     setup.reward = command.reward;
@@ -264,6 +269,8 @@ ExitCode serve(const ServeCommand& command) {
   poster.set(&server);
   std::optional<MailboxServer> mailbox;
   if (!command.mailbox.empty()) {
+    std::error_code is_there_or_unwritable;
+    std::filesystem::create_directory(command.mailbox, is_there_or_unwritable);
     mailbox.emplace(command.mailbox, std::nullopt, application, poster.in_turn());
   }
   const OnInterrupt stop(interrupt, [&] { server.stop(); });
@@ -271,6 +278,9 @@ ExitCode serve(const ServeCommand& command) {
     std::cerr << judge->start() << '\n';
   }
   std::cout << "serves at " << url_of(bind, server.port()) << std::endl;
+  for (const std::string& also : {command.socket, command.mailbox}) {
+    std::cout << (also.empty() ? "" : "serves at " + also + "\n") << std::flush;
+  }
   server.run();
   mailbox.reset();
   judge.reset(); // its threads post to the server
@@ -328,7 +338,8 @@ void add_serve(CLI::App& app, Action& chosen) {
                  "forbids sockets");
   sub.add_option("--token-file", command.token_file,
                  "file with the tokens that clients must send: a line OWNER TOKEN for each, or "
-                 "OWNER TOKEN reads_all for an owner that sees all; mode 0600");
+                 "OWNER TOKEN reads_all for an owner that sees all, or OWNER TOKEN evaluations=100 "
+                 "for one that may have so many kernels judged; mode 0600");
   sub.add_option("--board-token", command.board_token,
                  "file with a token that sees the board, and all jobs with --judge");
   sub.add_option("--token-env", command.token_env,

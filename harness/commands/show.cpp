@@ -3,13 +3,13 @@
 #include "base/text/shell_word.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/judging.h"
-#include "harness/run/reports/reports.h"
 #include "harness/named/named_task.h"
 #include "harness/report/candidate_report.h"
 #include "harness/report/json_table.h"
 #include "harness/report/role_report.h"
 #include "harness/report/terminal.h"
 #include "harness/report/visible_output.h"
+#include "harness/run/reports/reports.h"
 #include "harness/run/session.h"
 
 #include <iostream>

@@ -121,6 +121,18 @@ std::string light_text(const json& document) {
   return text;
 }
 
+/// What the session of an agent asked the judge.
+std::string session_text(const json& session) {
+  std::string text;
+  for (const json& kernel : session) {
+    text += fmt::format(
+        "{}@{} {}{}", text.empty() ? "" : ", ", text_at(kernel, "candidate"),
+        text_at(kernel, "verdict"),
+        kernel.at("speedup").is_null() ? "" : " " + ratio_text(number_at(kernel, "speedup")));
+  }
+  return fact("its session judged", text);
+}
+
 } // namespace
 
 std::string plan_text(const std::string& kernel_file) {
@@ -166,6 +178,7 @@ json candidate_json(const store::CandidateRecord& record, const CandidateParts& 
           {"races", store::records_json(record.races, {{}, "ratio rival_id"})},
           {"measurements",
            store::records_json(record.measurements, {{}, "speedup score_ns", "parameters"})},
+          {"session", store::records_json(record.session, {"job stage", "speedup score_ns"})},
           {"source", row.text},
           {"plan", text_or_null(plan_text(row.text))},
           {"evaluation", store::evaluation_document(record.state)},
@@ -189,6 +202,7 @@ std::string candidate_text(const json& document) {
               ? ""
               : "cost: " + dollars_text(number_at(document, "dollars")) + "\n";
   text += fact("created", text_at(document, "created_at"));
+  text += session_text(document.at("session"));
   text += fact("final", final_text(document.at("final")));
   text += races_text(document.at("races")) + measurements_text(document.at("measurements")) +
           light_text(document);

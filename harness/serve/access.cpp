@@ -147,15 +147,29 @@ void Access::add_file(const std::filesystem::path& file) {
   }
 }
 
-/// "TOKEN", "OWNER TOKEN" or "OWNER TOKEN reads_all"
+/// "TOKEN", "OWNER TOKEN", "OWNER TOKEN reads_all" or "OWNER TOKEN evaluations=100"
 void Access::add_line(const std::vector<std::string>& words) {
-  const bool reads_all = words.size() == 3 && words.back() == kReadsAll;
-  if (words.size() > 2 && !reads_all) {
+  constexpr std::string_view kEvaluations = "evaluations=";
+  const std::string more = words.size() == 3 ? words.back() : "";
+  const bool reads_all = more == kReadsAll;
+  const std::size_t evaluations =
+      more.starts_with(kEvaluations)
+          ? whole_number<std::size_t>(std::string_view(more).substr(kEvaluations.size()))
+                .value_or(0)
+          : 0;
+  if (words.size() > 2 && !reads_all && evaluations == 0) {
     throw UsageError("the line has more than an owner and a token",
-                     "write a line: OWNER TOKEN, or OWNER TOKEN reads_all");
+                     "write a line: OWNER TOKEN, OWNER TOKEN reads_all, or OWNER TOKEN "
+                     "evaluations=100");
   }
   const bool has_owner = words.size() > 1;
-  add({has_owner ? words[0] : kOnly, reads_all}, words[has_owner ? 1 : 0]);
+  add({has_owner ? words[0] : kOnly, reads_all, evaluations}, words[has_owner ? 1 : 0]);
+}
+
+std::size_t Access::evaluations_of(const std::string& owner) const {
+  const auto known = std::find_if(owners_.begin(), owners_.end(),
+                                  [&](const Owner& one) { return one.client.owner == owner; });
+  return known == owners_.end() ? 0 : known->client.evaluations;
 }
 
 void Access::add_board_file(const std::filesystem::path& file) {

@@ -15,6 +15,7 @@ struct Client {
   std::string owner;
   /// Sees the board and what belongs to other owners.
   bool reads_all = false;
+  std::size_t evaluations = 0; ///< that it may have judged; 0: any number
 
   /// The owner whose jobs the client may see; empty: all.
   std::string sees() const { return reads_all ? "" : owner; }
@@ -29,7 +30,8 @@ public:
   void add(Client client, const std::string& token);
   /// A token a line, with the name of its owner before it if there are several: "alice TOKEN".
   /// Empty lines and lines that begin with # do not count. "alice TOKEN reads_all" marks an owner
-  /// that sees all. Throws UsageError with the line's number, and if others may read the file.
+  /// that sees all, "alice TOKEN evaluations=100" one that may have so many kernels judged. Throws
+  /// UsageError with the line's number, and if others may read the file.
   void add_file(const std::filesystem::path& file);
   /// The only token in a file, for an owner "board" that sees all.
   void add_board_file(const std::filesystem::path& file);
@@ -43,7 +45,8 @@ public:
   /// Tokens, with that of the board; 1 without tokens. For bounds of the network, and for what one
   /// could learn about another.
   std::size_t clients() const;
-  void let_all_read(); ///< every owner sees all
+  void let_all_read();                                        ///< every owner sees all
+  std::size_t evaluations_of(const std::string& owner) const; ///< Client::evaluations
   /// The client with the token in an Authorization field: "Bearer TOKEN", or "Basic ..." with the
   /// token as the password. nullopt: there is no such token. Takes the same time for all wrong
   /// tokens.

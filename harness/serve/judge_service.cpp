@@ -1,8 +1,10 @@
 #include "harness/serve/judge_service.h"
 
+#include "base/digest.h"
 #include "harness/serve/judge_record.h"
 #include "tasks/catalogue.h"
 
+#include <charconv>
 #include <exception>
 #include <utility>
 
@@ -32,6 +34,15 @@ void measure(evaluators::Protocol& protocol, const Measuring& measuring) {
 }
 
 } // namespace
+
+std::uint64_t hidden_draw_of(const std::string& run, const std::string& owner) {
+  constexpr std::size_t kDigits = 15;
+  constexpr int kHexadecimal = 16;
+  const std::string digest = sha256_hex(run + " " + owner);
+  std::uint64_t draw = 0;
+  std::from_chars(digest.data(), digest.data() + kDigits, draw, kHexadecimal);
+  return draw;
+}
 
 JudgeService::JudgeService(JudgeServiceSetup setup)
     : setup_(std::move(setup)), requests_(setup_.store), runs_(setup_) {}

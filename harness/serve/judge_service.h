@@ -34,6 +34,9 @@ struct Allowance {
   std::uint64_t hidden_draw = 0; ///< Protocol::hidden_draw
 };
 
+/// The same for the same owner of the same run, also in a new process.
+std::uint64_t hidden_draw_of(const std::string& run, const std::string& owner);
+
 struct JudgeServiceSetup {
   store::RunStore& store;
   store::RowId run = 0; ///< keeps the kernels

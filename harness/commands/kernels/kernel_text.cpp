@@ -2,9 +2,9 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "harness/run/reports/reports.h"
 #include "harness/report/json_table.h"
 #include "harness/report/terminal.h"
+#include "harness/run/reports/reports.h"
 #include "tasks/plan/kernel_file.h"
 
 #include <algorithm>

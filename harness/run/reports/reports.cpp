@@ -9,6 +9,7 @@
 #include "harness/report/candidate_report.h"
 #include "harness/report/json_table.h"
 #include "harness/run/prompts/rules_document.h"
+#include "harness/serve/judge_record.h"
 #include "tasks/task/baseline.h"
 
 #include <functional>
@@ -79,9 +80,15 @@ const Value& named(const std::map<std::string, Value>& known, const std::string&
 } // namespace
 
 std::string candidate_report(const store::RunStore& store, const CandidateReport& asked) {
+  store::CandidateRecord record = store.candidate_record(store.candidate_named(asked.candidate));
+  if (asked.without_hidden) {
+    record.final.reset();
+    if (record.state.best) {
+      record.state.best = without_hidden(*std::move(record.state.best));
+    }
+  }
   const nlohmann::json document =
-      candidate_json(store.candidate_record(store.candidate_named(asked.candidate)),
-                     {asked.part == "prompt", asked.part == "reply"});
+      candidate_json(record, {asked.part == "prompt", asked.part == "reply"});
   if (asked.json) {
     return json_document(document);
   }
@@ -100,6 +107,9 @@ std::string board_report(const store::RunStore& store, const BoardReport& asked)
   query.run = only_run(store, query.run);
   store.require_known(query);
   auto rows = store.leaderboard(query);
+  for (store::LeaderboardRow& row : rows) {
+    row.held_out_speedup = asked.without_hidden ? 0 : row.held_out_speedup;
+  }
   const store::BoardFacts facts = store::board_facts(store, query, rows);
   const bool is_empty = rows.empty() && facts.left_out.empty() && format == Format::Table;
   return is_empty ? "" : format_leaderboard(rows, format, facts, asked.columns);
@@ -123,14 +133,15 @@ std::optional<nlohmann::json> stored_report(const store::RunStore& store, const 
   std::string text;
   if (target.is({"v1", "reports", "candidate"})) {
     target.allow_only({"candidate", "part", "json"});
-    text = candidate_report(
-        store, {target.value("candidate"), target.value("part"), target.number("json", 1) == 1});
+    text = candidate_report(store, {target.value("candidate"), target.value("part"),
+                                    target.number("json", 1) == 1, true});
   } else if (target.is({"v1", "reports", "board"})) {
     target.allow_only({"task", "device", "run", "top", "format", "columns"});
     BoardReport asked;
     asked.query = {target.value("task"), target.value("device"), target.value("run"),
                    target.number("top", kMostTop)};
     asked.format = target.value("format");
+    asked.without_hidden = true;
     asked.columns = static_cast<std::size_t>(target.number("columns", kMostColumns));
     text = board_report(store, asked);
     if (text.empty()) {

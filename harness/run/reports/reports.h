@@ -24,6 +24,7 @@ struct CandidateReport {
   std::string candidate; ///< as the command line names it
   std::string part;      ///< "source", "plan", "reply", "prompt", "log", "samples"; empty: all
   bool json = false;
+  bool without_hidden = false; ///< for clients of a server
 };
 /// Throws UsageError if there is no such candidate, or if it has no such part.
 std::string candidate_report(const store::RunStore& store, const CandidateReport& asked);
@@ -34,6 +35,7 @@ struct BoardReport {
   store::LeaderboardQuery query;
   std::string format = "table"; ///< a key of board_formats()
   std::size_t columns = 0;      ///< of the terminal; 0: no limit
+  bool without_hidden = false;  ///< for clients of a server
 };
 /// Empty if no kernel is ranked, and the format is a table. Throws UsageError.
 std::string board_report(const store::RunStore& store, const BoardReport& asked);

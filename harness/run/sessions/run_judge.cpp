@@ -1,6 +1,5 @@
 #include "harness/run/sessions/run_judge.h"
 
-#include "base/digest.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "harness/run/reports/reports.h"
@@ -9,7 +8,6 @@
 #include "harness/serve/mailbox/mailbox_server.h"
 #include "harness/serve/server_application.h"
 
-#include <charconv>
 #include <future>
 #include <map>
 #include <mutex>
@@ -31,16 +29,6 @@ namespace asio = boost::asio;
 constexpr const char* kMailbox = ".judge"; // in a workspace
 constexpr std::chrono::milliseconds kSessionsTick{250};
 constexpr std::size_t kAskedForEach = 8; // device
-
-/// The same for the same session of the same run, also after it was killed.
-std::uint64_t draw_of(const std::string& run, const std::string& session) {
-  constexpr std::size_t kDigits = 15;
-  constexpr int kHex = 16;
-  const std::string digest = sha256_hex(run + " " + session);
-  std::uint64_t draw = 0;
-  std::from_chars(digest.data(), digest.data() + kDigits, draw, kHex);
-  return draw;
-}
 
 } // namespace
 
@@ -165,8 +153,8 @@ private:
     setup.allowance = [this](const std::string& session) {
       const std::lock_guard lock(mutex_);
       const auto known = limits_.find(session);
-      return std::optional(
-          Allowance{known == limits_.end() ? 0 : known->second, draw_of(setup_.run, session)});
+      return std::optional(Allowance{known == limits_.end() ? 0 : known->second,
+                                     hidden_draw_of(setup_.run, session)});
     };
     setup.post = [this](std::function<void()> work) { queue_.push(std::move(work)); };
     return setup;
@@ -184,19 +172,22 @@ private:
     };
     return setup;
   }
-  /// The fastest correct kernel of the session; empty: there is none.
+  /// The correct kernel of the session with the least time; empty: there is none. A disturbed
+  /// baseline makes a speedup too good, but nothing makes a time too short.
   std::string best_of(const std::string& session, const std::string& task_name) {
     std::string text;
     on_thread([&] {
-      double best = -1;
+      constexpr double kUntimed = 1e300;
+      double least = 2 * kUntimed;
       for (const store::AskedKernel& kernel : service_.requests().asked(session)) {
-        const double speed = kernel.speedup * (kernel.promoted ? 1 : 0);
-        if (kernel.verdict != tasks::Verdict::Correct || speed <= best) {
+        const bool is_ranked = kernel.promoted && kernel.score_ns > 0;
+        const double time = is_ranked ? kernel.score_ns : kUntimed;
+        if (kernel.verdict != tasks::Verdict::Correct || time >= least) {
           continue;
         }
         const store::CandidateRow row = store_.candidate(kernel.candidate);
         if (row.task == task_name) {
-          best = speed;
+          least = time;
           text = row.text;
         }
       }

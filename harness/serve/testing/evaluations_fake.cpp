@@ -121,7 +121,8 @@ tasks::Evaluation evaluation_of_text(const std::string& text,
     evaluation.speedup_bounds = {speedup * 0.9, speedup * 1.1};
     const std::string hidden = word_after(text, "hidden=");
     evaluation.hidden_speedup = hidden.empty() ? 77.125 : std::strtod(hidden.c_str(), nullptr);
-    evaluation.score_ns = 1000;
+    const std::string time = word_after(text, "time=");
+    evaluation.score_ns = time.empty() ? 1000 : std::strtod(time.c_str(), nullptr);
     evaluation.cases = {timed_case("n=64", tasks::ShapeSet::Search, speedup),
                         timed_case("SECRET", tasks::ShapeSet::Promotion, 77.125)};
   }

@@ -14,7 +14,8 @@
 
 namespace winnow::harness::test {
 
-/// A kernel file to which the fakes give this verdict and speedup. `name` tells files apart.
+/// A kernel file to which the fakes give this verdict and speedup. `name` tells files apart;
+/// "x time=500" gives it a time in ns, too.
 std::string kernel_saying(const std::string& verdict, double speedup, const std::string& name = {});
 /// A correct kernel file with the parameter TIMES of 1, 2 or 3, by which a choice multiplies the
 /// speedup. The choice `wrong_at` is wrong; 0: none is.
