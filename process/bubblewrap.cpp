@@ -70,6 +70,10 @@ void add_system(std::vector<std::string>& command) {
   add({"--ro-bind-try", "/etc/alternatives", "/etc/alternatives"}); // links to c++ and ld
   add({"--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"});
   add({"--proc", "/proc", "--dev", "/dev", "--size", kScratchBytes, "--tmpfs", "/tmp"});
+  // To the kernel, root inside is root outside: without this it could change these settings.
+  for (const char* path : {"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus"}) {
+    add({"--ro-bind-try", path, path});
+  }
 }
 
 fs::path find_bubblewrap() {

@@ -187,6 +187,8 @@ void attempt_all(const Target& target) {
   report("read /etc/passwd", read_file_at("/etc/passwd"), "its text was read");
   report("change the module it runs", write_file_at(target.module, 0), "the module can be written");
   report("write a file elsewhere", write_beside(target), "the file was made");
+  report("change a setting of the system", write_file_at("/proc/sys/kernel/core_pattern", 0),
+         "it can be written");
   report("reach the network", connect_to_loopback(target), "a server answered");
   report("signal the coordinator", signal_coordinator(target), "a signal can be sent");
   report("read the coordinator's memory", read_coordinators_memory(target), "a word was read");

@@ -30,7 +30,7 @@ constexpr const char* kRequestEnd = ".request";
 constexpr const char* kAnswerEnd = ".answer";
 constexpr const char* kServerFile = "server";
 constexpr std::size_t kLengthOfName = 32;
-constexpr std::size_t kMostLetter = std::size_t{64} << 20U;
+constexpr std::size_t kMostLetter = std::size_t{20} << 20U; // 64 kernels and more
 constexpr std::size_t kMostAnswer = std::size_t{256} << 20U;
 constexpr std::time_t kServerIsGoneAfter = 10;       // seconds
 constexpr std::chrono::milliseconds kWithoutNews{5}; // between looks
@@ -211,7 +211,7 @@ std::optional<Mailbox::Letter> Mailbox::take(const std::string& name) const {
         document.at("method").get<std::string>(), document.at("target").get<std::string>(),
         document.at("authorization").get<std::string>(), document.at("body").get<std::string>()};
   } catch (const json::exception&) {
-    throw UsageError("the request is malformed or has more than 64 MB",
+    throw UsageError("the request is malformed or has more than 20 MB",
                      "use the same Winnow on both sides");
   }
 }

@@ -36,7 +36,8 @@ try 'read the store' reads "$3"
 try 'write beside the store' writes "$(dirname "$3")"
 try 'read the environment of Winnow' reads "/proc/$4/environ"
 try 'signal Winnow' kill -0 "$4"
-try 'write in /usr' writes /usr/share
+try 'write in /usr' test -w /usr/share
+try 'change settings of the system' test -w /proc/sys/kernel/core_pattern
 )sh";
 
 struct Places {

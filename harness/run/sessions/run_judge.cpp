@@ -30,6 +30,15 @@ constexpr const char* kMailbox = ".judge"; // in a workspace
 constexpr std::chrono::milliseconds kSessionsTick{250};
 constexpr std::size_t kAskedForEach = 8; // device
 
+/// The pages that ./judge needs, and no others: a session declares no runs.
+bool may_ask(const std::string& method, const Target& target) {
+  if (method == "POST") {
+    return target.is({"v1", "judge"});
+  }
+  const std::set<std::string> pages{"account", "batches", "health", "jobs", "reports", "tasks"};
+  return target.path.size() > 1 && target.path[0] == "v1" && pages.contains(target.path[1]);
+}
+
 } // namespace
 
 std::string name_of_sessions(const std::string& run) {
@@ -105,8 +114,9 @@ public:
 
   // HttpApplication: a request's authorization is the name of its session.
   Admission admit(const HttpRequest& head) override {
-    if (!parse_target(head.target)) {
-      return {error_reply(400, "the target of the request is malformed")};
+    const auto target = parse_target(head.target);
+    if (!target || !may_ask(head.method, *target)) {
+      return {error_reply(404, "a session cannot ask for this")};
     }
     return {std::nullopt, head.authorization};
   }

@@ -119,6 +119,10 @@ TEST_F(RunJudgeTest, ASessionSeesNothingOfAnother) {
   EXPECT_EQ(board.find(store_path.native()), std::string::npos);
   EXPECT_EQ(server.get("/v1/tasks").at("tasks").size(), 1U);
   EXPECT_EQ(server.get("/v1/account").at("evaluations"), 0);
+  const nlohmann::json run = {
+      {"name", "own"}, {"strategy", "external:a"}, {"model", "m"}, {"tasks", {"axpy"}}};
+  EXPECT_THROW(server.post("/v1/runs", run, std::chrono::seconds(5), {}), UsageError);
+  EXPECT_THROW(server.text("/metrics"), UsageError);
 }
 
 TEST_F(RunJudgeTest, GoesOnWithASessionThatWasKilled) {
