@@ -90,6 +90,7 @@ private:
   Conflict find_conflict(const BlockCheck& block, unsigned thread, const ShadowCell& cell,
                          Access access) const;
   void record(const BlockCheck& block, unsigned thread, ShadowCell& cell, Access access) const;
+  static bool is_stored_unseen(const ShadowRegion& region, std::size_t offset);
   void check_initialised(BlockScheduler& scheduler, const ShadowRegion& region, std::size_t offset,
                          Access access);
   void report_race(BlockScheduler& scheduler, const ShadowRegion& region, std::size_t offset,

@@ -139,6 +139,22 @@ TEST_F(CheckerTest, FindsUninitialisedSharedMemory) {
                                         HasSubstr("byte 28 of dynamic shared memory")))));
 }
 
+TEST_F(CheckerTest, BelievesStoresOfWideVectors) {
+  const auto found = [&](const std::string& first) {
+    return find("typedef float wide __attribute__((vector_size(32)));\n"
+                "__global__ void k(float* y) {\n"
+                "  float* s = (float*)winnow_dynamic_shared();\n"
+                "  wide v = {1, 2, 3, 4, 5, 6, 7, 8};\n"
+                "  if (threadIdx.x == 0) *(wide*)s = v;\n"
+                "  __syncthreads(); y[threadIdx.x] = s[" +
+                    first + " + threadIdx.x % 8];\n}",
+                1, 32);
+  };
+  EXPECT_THAT(found("0"), IsEmpty());
+  EXPECT_THAT(found("8"),
+              Contains(says(true, HasSubstr("of dynamic shared memory, which is uninitialised"))));
+}
+
 TEST_F(CheckerTest, FindsOverrunsOfSharedArrays) {
   const std::string body = "void NAME(float* y) {\n"
                            "  __shared__ float a[32]; __shared__ float b[32];\n"

@@ -80,9 +80,13 @@ bool holds(std::span<const std::byte> whole, const void* begin, std::size_t byte
   return first >= whole.data() && first < end && bytes <= static_cast<std::size_t>(end - first);
 }
 
+std::byte poison_at(const std::byte* address) {
+  return (reinterpret_cast<std::uintptr_t>(address) & 1) != 0 ? std::byte{0xff} : std::byte{0xfe};
+}
+
 void poison(std::byte* begin, const std::byte* end) {
   for (std::byte* at = begin; at != end; ++at) {
-    *at = (reinterpret_cast<std::uintptr_t>(at) & 1) != 0 ? std::byte{0xff} : std::byte{0xfe};
+    *at = poison_at(at);
   }
 }
 

@@ -62,6 +62,7 @@ private:
 /// Whether all of these bytes are in `whole`.
 bool holds(std::span<const std::byte> whole, const void* begin, std::size_t bytes);
 /// Fills shared memory with bytes that are NaN in every floating type.
+std::byte poison_at(const std::byte* address); ///< the byte that poison() puts there
 void poison(std::byte* begin, const std::byte* end);
 GuardedBuffer map_guarded(const std::string& name, std::size_t bytes, bool read_only);
 /// How far the address is from the buffer's mapping with its guards; 0: inside of it.
