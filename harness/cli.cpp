@@ -87,7 +87,8 @@ std::string unknown_command(const CLI::App& app, const std::vector<std::string>&
 /// The option or subcommand nearest to a word that no command knows.
 std::string near_miss(const CLI::App& app) {
   const CLI::App& command = reached(app);
-  const std::vector<std::string> extras = app.remaining(true);
+  std::vector<std::string> extras = app.remaining(true);
+  std::erase(extras, "--"); // what follows is no option
   if (extras.empty()) {
     return {};
   }

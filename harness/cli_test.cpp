@@ -415,6 +415,8 @@ TEST(Cli, MisuseIsExplainedWithTheNearestMatch) {
       {{"eval", "axpy"}, "FILE is required"},
       {{"leaderboard", "--format", "xml"}, "--format"},
       {{"leaderboard", "--format", "csv", "--json"}, "excludes"},
+      {{"eval", "--device", "cpu", "--server", "s", "--", "axpy", "f.cu"},
+       "--device excludes --server"},
       {{}, "subcommand is required"},
       {{"export"}, "FORMAT is required"},
       {{"export", "tarining"}, "unknown format 'tarining'; did you mean 'training'?"},

@@ -24,15 +24,16 @@ const load = (name) => import(pathToFileURL(join(sdk, name)));
 const { Client } = await load("client/index.js");
 const { StdioClientTransport } = await load("client/stdio.js");
 
+// A server decides about the device.
+const here = options.includes("--server") ? {} : { device: "cpu" };
 const command = resolve(program);
 const scratch = mkdtempSync(join(tmpdir(), "mcp-check-"));
 const env = { WINNOW_CATALOGUE: join(project, "tasks/catalogue"), ...process.env, TMPDIR: scratch };
 const text = readFileSync(file, "utf8");
 const kernel = { name: "try.cu", text };
-if (!options.length) { // a judge elsewhere has a store of its own
-  env.WINNOW_STORE = join(scratch, "kept.db");
-  spawnSync(command, ["eval", task, file, "--device", "cpu", "--store", env.WINNOW_STORE], { env });
-}
+// A judge elsewhere has a store of its own.
+if (!options.length) env.WINNOW_STORE = join(scratch, "kept.db");
+spawnSync(command, ["eval", task, file, ...(options.length ? options : ["--device", "cpu", "--store", env.WINNOW_STORE])], { env });
 let failed = 0;
 
 function row(name, good, said) {
@@ -75,23 +76,23 @@ await check("tools/list", async () => {
 });
 await check("list_tasks", () => answers("list_tasks", {}, (r) => r.structuredContent.tasks.length > 0));
 await check("describe_task", () => answers("describe_task", { task }, (r) => r.structuredContent.name === task));
-await check("rules", () => answers("rules", { task, device: "cpu" }));
-await check("evaluate", () => answers("evaluate", { task, kernels: [kernel], device: "cpu" },
+await check("rules", () => answers("rules", { task, ...here }));
+await check("evaluate", () => answers("evaluate", { task, kernels: [kernel], ...here },
   (r) => r.structuredContent.verdict === "correct" && r.structuredContent.file === "try.cu"));
-await check("evaluate a wrong kernel", () => answers("evaluate", { task, kernels: [{ text: "// nothing" }], device: "cpu" },
+await check("evaluate a wrong kernel", () => answers("evaluate", { task, kernels: [{ text: "// nothing" }], ...here },
   (r) => r.structuredContent.verdict === "bad_plan"));
 await check("evaluate several, with progress", async () => {
   const steps = [];
   const kernels = ["a.cu", "b.cu", "c.cu"].map((name) => ({ name, text: text + `// ${name}\n` }));
-  const result = await call("evaluate", { task, kernels, files: [resolve(file)], device: "cpu" },
+  const result = await call("evaluate", { task, kernels, files: [resolve(file)], ...here },
     { onprogress: (step) => steps.push(step) });
   const count = result.structuredContent.items.length;
   const grows = steps.every((step, i) => i === 0 || step.progress > steps[i - 1].progress);
   const last = steps.at(-1)?.message ?? "";
   return [!result.isError && grows && count === 4 && last.includes("4/4 judged"), `${steps.length} steps, last: ${last}`];
 });
-await check("profile", () => answers("profile", { task, kernel, device: "cpu" }));
-await check("race", () => answers("race", { task, a: kernel, b: { file: resolve(file) }, device: "cpu" }));
+await check("profile", () => answers("profile", { task, kernel, ...here }));
+await check("race", () => answers("race", { task, a: kernel, b: { file: resolve(file) }, ...here }));
 let kept = "";
 await check("leaderboard", () => answers("leaderboard", { task }, (r) => {
   kept = String(r.structuredContent.rows[0].candidate_id);
@@ -108,7 +109,7 @@ const bad = [
   ["describe_task", { task: "axpi" }, "axpy"],
   ["rules", { task: 7 }, "expected a string"],
   ["evaluate", { task, kernels: [{ name: "../x.cu", text }] }, "no name for a kernel"],
-  ["profile", { task, kernel: { file: "/nowhere.cu" }, device: "cpu" }, "nowhere.cu"],
+  ["profile", { task, kernel: { file: "/nowhere.cu" }, ...here }, "nowhere.cu"],
   ["race", { task, a: kernel }, "'b' is missing"],
   ["leaderboard", { top: -1 }, "expected 0 to"],
   ["get_kernel", { id: "@1", part: "all" }, "expected one of"],
@@ -134,7 +135,7 @@ const ended = async (pids) => {
     `${pids.length} child ended after ${(performance.now() - start).toFixed(0)} ms`];
 };
 const longCall = (one, settings) => one.callTool(
-  { name: "evaluate", arguments: { task, kernels: Array(20).fill(0).map((_, i) => ({ text: text + `// ${i}\n` })), device: "cpu" } },
+  { name: "evaluate", arguments: { task, kernels: Array(20).fill(0).map((_, i) => ({ text: text + `// ${i}\n` })), ...here } },
   undefined, settings).catch((error) => error);
 
 await check("ping beside a call; cancel it", async () => {
