@@ -41,8 +41,10 @@ public:
       return;
     }
     try {
-      mailbox_->answer(name_, {reply.status, reply.page ? *reply.page : std::move(reply.body),
-                               reply.retry_after_s});
+      if (reply.page) {
+        reply.body = *reply.page;
+      }
+      mailbox_->answer(name_, {reply.status, std::move(reply.body), reply.retry_after_s});
     } catch (const Error& error) {
       spdlog::error("serve: {}", error.what());
     }
