@@ -53,13 +53,21 @@ public:
         run_(own_run()), reports_(setup_.store, setup_.device,
                                   [this](const std::string& name) { return task(name); }),
         service_(service_setup()), routes_(service_, routes_setup()) {
+    store_.set_run_status(run_, "running");
     service_.start();
     tick_later();
     thread_ = std::thread([this] { io_.run(); });
   }
   ~Working() override {
     sessions_.clear(); // their threads post
-    on_thread([this] { routes_.end(); });
+    on_thread([this] {
+      routes_.end();
+      try {
+        store_.set_run_status(run_, "finished");
+      } catch (const Error&) { // the store is full, or has gone: the run itself says so
+        return;
+      }
+    });
     io_.stop();
     thread_.join();
   }
