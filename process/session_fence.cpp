@@ -66,6 +66,9 @@ std::vector<std::string> fence_command(const SessionFence& fence) {
   for (const char* path : kNetworkFiles) {
     add(command, {"--ro-bind-try", path, path});
   }
+  // Otherwise a process inside could fill the machine's memory with files in it. What is shown may
+  // be below it.
+  add(command, {"--size", "268435456", "--tmpfs", "/dev/shm"});
   std::vector<ShownPath> done;
   for (const ShownPath& path : mounts_of(fence)) {
     if (!is_shown(path, done)) {
@@ -74,9 +77,7 @@ std::vector<std::string> fence_command(const SessionFence& fence) {
       done.push_back(path);
     }
   }
-  // Otherwise a process inside could fill the machine's memory with files in these folders.
-  add(command,
-      {"--size", "268435456", "--tmpfs", "/dev/shm", "--remount-ro", "/dev", "--remount-ro", "/"});
+  add(command, {"--remount-ro", "/dev", "--remount-ro", "/"});
   return command;
 }
 

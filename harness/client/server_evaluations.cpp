@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <exception>
+#include <functional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,7 +22,7 @@ constexpr std::chrono::milliseconds kBurst{2}; // requests that come together ar
 constexpr std::chrono::seconds kLongPoll{20}, kAccepting{20};
 constexpr std::chrono::seconds kMayBeAway{60};
 constexpr std::chrono::milliseconds kBetweenTries{500};
-constexpr const char* kDepth = "depth"; // a member of requests
+constexpr const char *kDepth = "depth", *kFresh = "fresh"; // members of requests
 
 /// What all items of one request to the server share.
 json options_of(const EvaluationRequest& request) {
@@ -30,7 +31,7 @@ json options_of(const EvaluationRequest& request) {
   json options = {{kDepth, request.depth == Depth::Compile ? "compile"
                            : is_timed                      ? "full"
                                                            : "correct"},
-                  {"fresh", !protocol.reuse}};
+                  {kFresh, !protocol.reuse}};
   if (is_timed && protocol.time_budget.count() > 0) {
     options["time_budget_ms"] = protocol.time_budget.count();
   }
@@ -39,6 +40,22 @@ json options_of(const EvaluationRequest& request) {
     options["energy"] = protocol.energy;
   }
   return options;
+}
+
+/// A server that does not answer may be on its way back: asks again.
+json patiently(const std::stop_token& stop, const std::function<json()>& ask) {
+  for (const auto until = std::chrono::steady_clock::now() + kMayBeAway;;) {
+    try {
+      return ask();
+    } catch (const UsageError&) {
+      throw;
+    } catch (const Error&) {
+      if (stop.stop_requested() || std::chrono::steady_clock::now() > until) {
+        throw;
+      }
+      std::this_thread::sleep_for(kBetweenTries);
+    }
+  }
 }
 
 bool can_be_sent(const EvaluationRequest& request) {
@@ -178,7 +195,9 @@ void ServerEvaluations::send(Batch& batch, const std::stop_token& stop) {
     body["items"].push_back(std::move(item));
   }
   // It does not wait: the names of the jobs are needed to cancel them.
-  const json page = server_.post("/v1/judge", body, kAccepting, stop);
+  const auto post = [&] { return server_.post("/v1/judge", body, kAccepting, stop); };
+  // Twice the same request is judged once, unless it wants new times.
+  const json page = body.at(kFresh).get<bool>() ? post() : patiently(stop, post);
   batch.name = page.at("batch").get<std::string>();
   for (const json& job : page.at("jobs")) {
     const std::size_t at = std::stoul(job.at("id").get<std::string>());
@@ -192,22 +211,12 @@ void ServerEvaluations::send(Batch& batch, const std::stop_token& stop) {
   take_results(batch, page);
 }
 
-/// A server that does not answer may be on its way back.
 json ServerEvaluations::next_page(const Batch& batch, const std::stop_token& stop) {
-  const std::string target =
-      fmt::format("/v1/batches/{}?wait_s={}&after={}", batch.name, kLongPoll.count(), batch.next);
-  for (const auto until = std::chrono::steady_clock::now() + kMayBeAway;;) {
-    try {
-      return server_.get(target, kLongPoll, stop);
-    } catch (const UsageError&) {
-      throw;
-    } catch (const Error&) {
-      if (stop.stop_requested() || std::chrono::steady_clock::now() > until) {
-        throw;
-      }
-      std::this_thread::sleep_for(kBetweenTries);
-    }
-  }
+  return patiently(stop, [&] {
+    return server_.get(
+        fmt::format("/v1/batches/{}?wait_s={}&after={}", batch.name, kLongPoll.count(), batch.next),
+        kLongPoll, stop);
+  });
 }
 
 void ServerEvaluations::take_results(Batch& batch, const json& page) {

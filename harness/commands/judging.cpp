@@ -9,7 +9,9 @@
 #include "tasks/proof.h"
 #include "tasks/task/baseline.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 
 namespace winnow::harness {
@@ -62,16 +64,26 @@ void add_server_options(CLI::App& sub, ServerOptions& options,
   CLI::Option* server =
       sub.add_option("--server", options.server,
                      "a `winnow serve --judge` that answers instead of this machine: "
-                     "http://HOST:PORT, the path of its socket, or the folder of its mailbox")
-          ->envname("WINNOW_SERVER");
+                     "http://HOST:PORT, the path of its socket, or the folder of its mailbox "
+                     "(default: the variable WINNOW_SERVER, unless another option needs this "
+                     "machine)");
   sub.add_option("--token-file", options.token_file,
-                 "file with the token for the server (default: the variable WINNOW_TOKEN)")
-      ->needs(server);
+                 "file with the token for the server (default: the variable WINNOW_TOKEN)");
   for (const std::string& name : here_only) {
     if (CLI::Option* option = sub.get_option_no_throw(name)) {
       option->excludes(server);
     }
   }
+  sub.parse_complete_callback([&sub, &options, here_only] {
+    const bool is_here = std::any_of(here_only.begin(), here_only.end(), [&](const auto& name) {
+      const CLI::Option* option = sub.get_option_no_throw(name);
+      return option != nullptr && option->count() > 0;
+    });
+    const char* variable = std::getenv("WINNOW_SERVER");
+    if (options.server.empty() && !is_here && variable != nullptr) {
+      options.server = variable;
+    }
+  });
 }
 
 std::vector<std::string> judging_option_names() {
