@@ -20,7 +20,7 @@ using nlohmann::json;
 
 constexpr std::chrono::seconds kAtOnce{10};
 constexpr std::uint64_t kMostTokenBytes = 4096;
-constexpr int kStatusUnavailable = 503, kStatusTooMany = 429;
+constexpr int kStatusTooMany = 429, kFirstRefusal = 300, kFirstServerFault = 500;
 constexpr int kLongestPause = 10; // seconds
 
 std::string token_of(const ServerOptions& options) {
@@ -66,7 +66,7 @@ ServerAnswer JudgeServer::checked(const std::string& method, const std::string& 
       pause(answer.retry_after_s, stop);
       continue;
     }
-    if (answer.status < 300) {
+    if (answer.status < kFirstRefusal) {
       return answer;
     }
     const json document = json::parse(answer.body, nullptr, false);
@@ -78,7 +78,7 @@ ServerAnswer JudgeServer::checked(const std::string& method, const std::string& 
     const std::string what = said("error").empty()
                                  ? fmt::format("the server answers with status {}", answer.status)
                                  : "the server says: " + said("error");
-    if (answer.status >= kStatusUnavailable - 3) {
+    if (answer.status >= kFirstServerFault) {
       throw Error(what, said("remedy"));
     }
     throw UsageError(what, said("remedy"));
