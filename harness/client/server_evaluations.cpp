@@ -194,8 +194,9 @@ void ServerEvaluations::send(Batch& batch, const std::stop_token& stop) {
     }
     body["items"].push_back(std::move(item));
   }
-  // It does not wait: the names of the jobs are needed to cancel them.
-  const auto post = [&] { return server_.post("/v1/judge", body, kAccepting, stop); };
+  // It is answered at once, and a request to stop does not cut it off: the names of the jobs are
+  // needed to cancel them.
+  const auto post = [&] { return server_.post("/v1/judge", body, kAccepting, {}); };
   // Twice the same request is judged once, unless it wants new times.
   const json page = body.at(kFresh).get<bool>() ? post() : patiently(stop, post);
   batch.name = page.at("batch").get<std::string>();
