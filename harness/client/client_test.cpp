@@ -48,6 +48,8 @@ public:
     setup.device_kind = "cpu";
     setup.device_name = "fake device";
     setup.post = [this](std::function<void()> work) { http_->post(std::move(work)); };
+    setup.in_flight = in_flight;
+    setup.queue = queue;
     service_.emplace(std::move(setup));
     JudgeRoutes::Setup routes{"fake", {}, {}};
     routes.in_turn = in_turn();
@@ -83,6 +85,7 @@ public:
             folder_ / "box"};
   }
   static inline int version = evaluators::kEvaluatorVersion;
+  static inline std::size_t in_flight = 8, queue = 100;
   static inline test::DelayedEvaluations::Setup device;
 
 private:
@@ -109,6 +112,8 @@ struct ClientTest : testing::Test {
   ClientTest() {
     TestServer::device = {};
     TestServer::version = evaluators::kEvaluatorVersion;
+    TestServer::in_flight = 8;
+    TestServer::queue = 100;
     store::testing::put_new_store(folder.path() / "s.db");
     server.emplace(folder.path());
   }
@@ -223,6 +228,29 @@ TEST_F(ClientTest, StopsSoonAndCancelsItsJobs) {
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20)) << name;
   }
   EXPECT_EQ(items("fault = 'cancelled'"), 3);
+}
+
+TEST_F(ClientTest, StopsWhileTheServerIsFull) {
+  TestServer::device.delay = std::chrono::seconds(60);
+  TestServer::in_flight = TestServer::queue = 1;
+  server.reset();
+  server.emplace(folder.path());
+  const auto pool = devices(folder.path() / "socket");
+  evaluators::OneByOne running(pool->factory()), waiting(pool->factory());
+  running.submit(request(kernel_saying("correct", 2)));
+  while (JudgeServer({folder.path() / "socket", ""}).get("/v1/health").at("running") == 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  waiting.submit(request(kernel_saying("correct", 3)));
+  while (JudgeServer({folder.path() / "socket", ""}).get("/v1/health").at("queued") == 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  auto refused = std::make_unique<evaluators::OneByOne>(pool->factory());
+  refused->submit(request(kernel_saying("correct", 4)));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  const auto begin = std::chrono::steady_clock::now();
+  refused.reset();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 }
 
 TEST_F(ClientTest, SaysThatNobodyAnswers) {

@@ -61,9 +61,14 @@ ServerAnswer JudgeServer::checked(const std::string& method, const std::string& 
                                   const std::string& body, std::chrono::seconds wait,
                                   const std::stop_token& stop) {
   for (;;) {
-    ServerAnswer answer = connection_->ask(method, target, body, wait, stop);
+    // What is posted has an effect, and is answered at once: a request to stop does not cut it off.
+    ServerAnswer answer =
+        connection_->ask(method, target, body, wait, method == "POST" ? std::stop_token() : stop);
     if (answer.status == kStatusTooMany) {
       pause(answer.retry_after_s, stop);
+      if (stop.stop_requested()) {
+        throw Error("interrupted");
+      }
       continue;
     }
     if (answer.status < kFirstRefusal) {

@@ -28,6 +28,7 @@ public:
   /// The answer to a request that needs no waiting. Throws UsageError with the server's words for a
   /// request that it refuses, Error if it has a fault or nobody answers.
   nlohmann::json get(const std::string& target);
+  /// Waits while the server is full. A request to stop ends only that: then Error is thrown.
   nlohmann::json post(const std::string& target, const nlohmann::json& body,
                       std::chrono::seconds wait, const std::stop_token& stop);
   nlohmann::json get(const std::string& target, std::chrono::seconds wait,

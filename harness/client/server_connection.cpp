@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "harness/mailbox/mailbox.h"
 
-#include <charconv>
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -38,19 +37,6 @@ std::size_t take_body(char* data, std::size_t size, std::size_t count, void* to)
     return 0;
   }
   body.append(data, size * count);
-  return size * count;
-}
-
-std::size_t take_header(char* data, std::size_t size, std::size_t count, void* to) {
-  const std::string_view line(data, size * count);
-  constexpr std::string_view kRetry = "retry-after: ";
-  std::string begin(line.substr(0, kRetry.size()));
-  for (char& c : begin) {
-    c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  }
-  if (begin == kRetry) {
-    std::from_chars(line.data() + kRetry.size(), line.data() + line.size(), *static_cast<int*>(to));
-  }
   return size * count;
 }
 
@@ -99,8 +85,6 @@ public:
     set(CURLOPT_XFERINFODATA, &stop);
     set(CURLOPT_WRITEFUNCTION, &take_body);
     set(CURLOPT_WRITEDATA, &answer.body);
-    set(CURLOPT_HEADERFUNCTION, &take_header);
-    set(CURLOPT_HEADERDATA, &answer.retry_after_s);
     const CURLcode code = libcurl().easy_perform(easy_.get());
     if (stop.stop_requested()) {
       throw Error("interrupted");
@@ -112,7 +96,10 @@ public:
     }
     long status = 0;
     libcurl().easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
+    curl_off_t retry_after = 0;
+    libcurl().easy_getinfo(easy_.get(), CURLINFO_RETRY_AFTER, &retry_after);
     answer.status = static_cast<int>(status);
+    answer.retry_after_s = static_cast<int>(retry_after);
     return answer;
   }
 

@@ -22,15 +22,15 @@ constexpr std::chrono::milliseconds kBurst{2}; // requests that come together ar
 constexpr std::chrono::seconds kLongPoll{20}, kAccepting{20};
 constexpr std::chrono::seconds kMayBeAway{60};
 constexpr std::chrono::milliseconds kBetweenTries{500};
-constexpr const char *kDepth = "depth", *kFresh = "fresh"; // members of requests
+constexpr const char* kFresh = "fresh"; // a member of requests
 
 /// What all items of one request to the server share.
 json options_of(const EvaluationRequest& request) {
   const evaluators::Protocol& protocol = request.protocol;
   const bool is_timed = request.depth == Depth::Full && protocol.timing;
-  json options = {{kDepth, request.depth == Depth::Compile ? "compile"
-                           : is_timed                      ? "full"
-                                                           : "correct"},
+  json options = {{"depth", request.depth == Depth::Compile ? "compile"
+                            : is_timed                      ? "full"
+                                                            : "correct"},
                   {kFresh, !protocol.reuse}};
   if (is_timed && protocol.time_budget.count() > 0) {
     options["time_budget_ms"] = protocol.time_budget.count();
@@ -194,9 +194,7 @@ void ServerEvaluations::send(Batch& batch, const std::stop_token& stop) {
     }
     body["items"].push_back(std::move(item));
   }
-  // It is answered at once, and a request to stop does not cut it off: the names of the jobs are
-  // needed to cancel them.
-  const auto post = [&] { return server_.post("/v1/judge", body, kAccepting, {}); };
+  const auto post = [&] { return server_.post("/v1/judge", body, kAccepting, stop); };
   // Twice the same request is judged once, unless it wants new times.
   const json page = body.at(kFresh).get<bool>() ? post() : patiently(stop, post);
   batch.name = page.at("batch").get<std::string>();

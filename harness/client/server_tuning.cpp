@@ -1,6 +1,7 @@
 #include "harness/client/server_tuning.h"
 
 #include "base/error.h"
+#include "harness/serve/judge_request.h"
 
 #include <algorithm>
 #include <chrono>
@@ -14,7 +15,6 @@ namespace {
 using nlohmann::json;
 
 constexpr std::chrono::seconds kTunePoll{20};
-constexpr std::size_t kMostAtServer = 256; // kMostVariants of a request
 
 /// Waits for the answer.
 json result_of(JudgeServer& server, const std::string& job, const std::stop_token& stop) {
@@ -35,7 +35,7 @@ JudgeRecord tuned_at_server(const ServerOptions& options, const std::string& tas
   JudgeServer server(options);
   const json accepted = server.post("/v1/judge",
                                     {{"items", {{{"task", task}, {"kernel", text}}}},
-                                     {"max_variants", std::min(most, kMostAtServer)}},
+                                     {"max_variants", std::min<std::size_t>(most, kMostVariants)}},
                                     kTunePoll, stop);
   const std::string job = accepted.at("jobs").at(0).at("job").get<std::string>();
   try {
