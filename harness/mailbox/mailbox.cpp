@@ -41,52 +41,40 @@ bool is_letter_name(std::string_view name) {
          name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-class OpenFile {
-public:
-  OpenFile(int folder, const std::string& name, int flags)
-      : fd_(openat(folder, name.c_str(), flags | O_NOFOLLOW | O_CLOEXEC, kOwnerOnly)) {}
-  ~OpenFile() {
-    if (fd_ >= 0) {
-      close(fd_);
-    }
-  }
-  OpenFile(const OpenFile&) = delete; // owns the descriptor
-  OpenFile& operator=(const OpenFile&) = delete;
-  int fd() const { return fd_; }
+UniqueFd open_in(const UniqueFd& folder, const std::string& name, int flags) {
+  return UniqueFd(openat(folder.get(), name.c_str(), flags | O_NOFOLLOW | O_CLOEXEC, kOwnerOnly));
+}
 
-  /// nullopt: not regular, or too large.
-  std::optional<std::string> text(std::size_t most) const {
-    struct stat status {};
-    if (fd_ < 0 || fstat(fd_, &status) != 0 || !S_ISREG(status.st_mode) ||
-        status.st_size > static_cast<off_t>(most)) {
-      return std::nullopt;
-    }
-    std::string text(static_cast<std::size_t>(status.st_size), '\0');
-    std::size_t have = 0;
-    while (have < text.size()) {
-      const ssize_t got = read(fd_, text.data() + have, text.size() - have);
-      if (got <= 0) {
-        break; // somebody has cut the file
-      }
-      have += static_cast<std::size_t>(got);
-    }
-    text.resize(have);
-    return text;
+/// nullopt: the file is not regular, or too large.
+std::optional<std::string> text_of(const UniqueFd& file, std::size_t most) {
+  struct stat status {};
+  if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
+      status.st_size > static_cast<off_t>(most)) {
+    return std::nullopt;
   }
-  bool write_all(std::string_view text) const {
-    while (!text.empty()) {
-      const ssize_t wrote = write(fd_, text.data(), text.size());
-      if (wrote <= 0) {
-        return false;
-      }
-      text.remove_prefix(static_cast<std::size_t>(wrote));
+  std::string text(static_cast<std::size_t>(status.st_size), '\0');
+  std::size_t have = 0;
+  while (have < text.size()) {
+    const ssize_t got = read(file.get(), text.data() + have, text.size() - have);
+    if (got <= 0) {
+      break; // somebody has cut the file
     }
-    return true;
+    have += static_cast<std::size_t>(got);
   }
+  text.resize(have);
+  return text;
+}
 
-private:
-  int fd_;
-};
+bool write_all(const UniqueFd& file, std::string_view text) {
+  while (file && !text.empty()) {
+    const ssize_t wrote = write(file.get(), text.data(), text.size());
+    if (wrote <= 0) {
+      return false;
+    }
+    text.remove_prefix(static_cast<std::size_t>(wrote));
+  }
+  return static_cast<bool>(file);
+}
 
 json parsed(const std::string& text) {
   if (has_too_many_levels(text)) {
@@ -100,49 +88,40 @@ json parsed(const std::string& text) {
 
 Mailbox::Mailbox(const std::filesystem::path& folder)
     : path_(folder), folder_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-  if (folder_ < 0) {
+  if (!folder_) {
     throw UsageError(fmt::format("{}: {}", folder.native(), std::strerror(errno)),
                      "name the folder in which a judge takes requests");
   }
-  news_ = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-  const std::string self = fmt::format("/proc/self/fd/{}", folder_);
-  if (news_ >= 0 && inotify_add_watch(news_, self.c_str(), IN_MOVED_TO) < 0) {
-    close(news_);
-    news_ = -1;
-  }
-}
-
-Mailbox::~Mailbox() {
-  for (const int fd : {news_, folder_}) {
-    if (fd >= 0) {
-      close(fd);
-    }
+  news_.reset(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  const std::string self = fmt::format("/proc/self/fd/{}", folder_.get());
+  if (news_ && inotify_add_watch(news_.get(), self.c_str(), IN_MOVED_TO) < 0) {
+    news_.reset();
   }
 }
 
 void Mailbox::write_file(const std::string& file, const std::string& text) const {
   const std::string draft = "." + file;
-  unlinkat(folder_, draft.c_str(), 0);
+  unlinkat(folder_.get(), draft.c_str(), 0);
   bool written = false;
   {
-    const OpenFile out(folder_, draft, O_CREAT | O_EXCL | O_WRONLY);
-    written = out.fd() >= 0 && out.write_all(text);
+    const UniqueFd out = open_in(folder_, draft, O_CREAT | O_EXCL | O_WRONLY);
+    written = write_all(out, text);
   }
-  if (!written || renameat(folder_, draft.c_str(), folder_, file.c_str()) != 0) {
+  if (!written || renameat(folder_.get(), draft.c_str(), folder_.get(), file.c_str()) != 0) {
     const std::string why = std::strerror(errno);
-    unlinkat(folder_, draft.c_str(), 0);
+    unlinkat(folder_.get(), draft.c_str(), 0);
     throw Error(fmt::format("cannot write {}/{}: {}", path_.native(), file, why),
                 "make the folder writable, and the disk not full");
   }
 }
 
 std::optional<std::string> Mailbox::take_file(const std::string& file, std::size_t most) const {
-  const OpenFile in(folder_, file, O_RDONLY | O_NONBLOCK);
-  if (in.fd() < 0 && errno == ENOENT) {
+  const UniqueFd in = open_in(folder_, file, O_RDONLY | O_NONBLOCK);
+  if (!in && errno == ENOENT) {
     return std::nullopt;
   }
-  std::string text = in.text(most).value_or("");
-  unlinkat(folder_, file.c_str(), 0);
+  std::string text = text_of(in, most).value_or("");
+  unlinkat(folder_.get(), file.c_str(), 0);
   return text;
 }
 
@@ -171,13 +150,13 @@ std::optional<Mailbox::Answer> Mailbox::take_answer(const std::string& name) con
 
 bool Mailbox::has_server() const {
   struct stat status {};
-  return fstatat(folder_, kServerFile, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+  return fstatat(folder_.get(), kServerFile, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
          std::time(nullptr) - status.st_mtime <= kServerIsGoneAfter;
 }
 
 std::vector<std::string> Mailbox::waiting(std::size_t most) const {
   std::vector<std::string> names;
-  const int copy = openat(folder_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int copy = openat(folder_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR* const entries = copy < 0 ? nullptr : fdopendir(copy);
   if (entries == nullptr) {
     return names;
@@ -223,20 +202,20 @@ void Mailbox::answer(const std::string& name, const Answer& answer) const {
 }
 
 void Mailbox::touch() const {
-  if (utimensat(folder_, kServerFile, nullptr, AT_SYMLINK_NOFOLLOW) != 0) {
+  if (utimensat(folder_.get(), kServerFile, nullptr, AT_SYMLINK_NOFOLLOW) != 0) {
     write_file(kServerFile, "");
   }
 }
 
 void Mailbox::wait(std::chrono::milliseconds most) const {
-  if (news_ < 0) {
+  if (!news_) {
     std::this_thread::sleep_for(std::min(most, kWithoutNews));
     return;
   }
-  pollfd waits{news_, POLLIN, 0};
+  pollfd waits{news_.get(), POLLIN, 0};
   poll(&waits, 1, static_cast<int>(most.count()));
   char events[4096];
-  while (read(news_, events, sizeof events) > 0) {
+  while (read(news_.get(), events, sizeof events) > 0) {
   }
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "base/unique_fd.h"
+
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
@@ -29,9 +31,6 @@ public:
 
   /// Opens the folder. Throws UsageError if there is none.
   explicit Mailbox(const std::filesystem::path& folder);
-  ~Mailbox();
-  Mailbox(const Mailbox&) = delete; // owns descriptors
-  Mailbox& operator=(const Mailbox&) = delete;
 
   // The client's side.
   /// The name under which the answer will come. Throws Error if the folder cannot be written to.
@@ -58,7 +57,7 @@ private:
   void write_file(const std::string& file, const std::string& text) const;
 
   std::filesystem::path path_;
-  int folder_ = -1, news_ = -1; ///< the folder; an inotify, -1: there is none
+  UniqueFd folder_, news_; ///< the second is an inotify, or none
 };
 
 } // namespace winnow::harness
