@@ -127,11 +127,8 @@ JudgingPlace::light(const evaluators::DevicePool& devices,
       return remarks->light_of(evaluation);
     };
   }
-  return [&devices, &task = task_,
-          ceilings = known_ceilings(devices, resolved.cache, options_.broker)](
-             const tasks::Evaluation& evaluation) {
-    return light_shares(devices.first(), task, evaluation, ceilings);
-  };
+  return [&task = task_, light = light_on(devices, resolved.cache, options_.broker)](
+             const tasks::Evaluation& evaluation) { return light(task, evaluation); };
 }
 
 std::string JudgingPlace::warning(const std::string& device_kind) const {

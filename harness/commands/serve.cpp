@@ -187,26 +187,15 @@ private:
     setup.rewards = rewards_;
     setup.reward = command.reward;
     setup.seed_from_batch = command.seed_from_batch;
-    setup.light = [device = devices_->first(),
-                   ceilings = known_ceilings(*devices_, options_.cache, command.judging.broker)](
-                      const tasks::Task& task, const tasks::Evaluation& evaluation) {
-      return light_shares(device, task, evaluation, ceilings);
-    };
+    setup.light = light_on(*devices_, options_.cache, command.judging.broker);
     setup.post = poster.function();
     return setup;
-  }
-  /// Clients need not know where files are.
-  static nlohmann::json without_folder(nlohmann::json task) {
-    task.erase("folder");
-    return task;
   }
   JudgeRoutes::Setup routes_setup(Poster& poster) {
     JudgeRoutes::Setup setup;
     setup.in_turn = poster.in_turn();
     setup.version = winnow_version();
-    setup.task = [this](const std::string& name) {
-      return without_folder(task_json(*tasks_.find(name)));
-    };
+    setup.task = [this](const std::string& name) { return served_task_json(*tasks_.find(name)); };
     setup.report = [this](const Target& target, const std::string& sees) {
       return reports_.page(target, sees);
     };
@@ -216,10 +205,7 @@ private:
         for (const std::string& name : tasks_.names()) {
           all.push_back(*tasks_.find(name));
         }
-        task_list_ = task_list_json(all);
-        for (nlohmann::json& task : task_list_["tasks"]) {
-          task = without_folder(std::move(task));
-        }
+        task_list_ = served_list_json(all);
       }
       return task_list_;
     };

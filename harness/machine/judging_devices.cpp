@@ -74,6 +74,9 @@ std::unique_ptr<evaluators::DevicePool> open_devices(const evaluators::MachineOp
       machine, run_timeout, [](const std::string& line) { spdlog::warn("{}", line); });
 }
 
+namespace {
+
+/// What the devices were measured to reach.
 profiling::Ceilings known_ceilings(const evaluators::DevicePool& devices,
                                    const std::filesystem::path& cache,
                                    const BrokerOptions& broker) {
@@ -84,6 +87,16 @@ profiling::Ceilings known_ceilings(const evaluators::DevicePool& devices,
   const std::filesystem::path folder = cache.empty() ? cache_directory() : cache;
   return profiling::load_ceilings(folder / profiling::ceilings_file_name(owner), owner)
       .value_or(profiling::Ceilings{});
+}
+
+} // namespace
+
+LightOfTask light_on(const evaluators::DevicePool& devices, const std::filesystem::path& cache,
+                     const BrokerOptions& broker) {
+  return [device = devices.first(), ceilings = known_ceilings(devices, cache, broker)](
+             const tasks::Task& task, const tasks::Evaluation& evaluation) {
+    return light_shares(device, task, evaluation, ceilings);
+  };
 }
 
 nlohmann::json environment_of(const evaluators::DevicePool& devices) {

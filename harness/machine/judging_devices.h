@@ -1,11 +1,12 @@
 #pragma once
 
 #include "evaluators/evaluation/device_pool.h"
-#include "profiling/roofline/ceilings.h"
+#include "harness/brief/brief.h"
 #include "remote/job_transport.h"
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -33,11 +34,12 @@ std::unique_ptr<evaluators::DevicePool> open_devices(const evaluators::MachineOp
                                                      const BrokerOptions& broker,
                                                      const std::string& session_secret = {});
 
-/// What the devices were measured to reach. Nothing is measured here: without a file, and for
-/// devices of other machines, the speed of light follows from the peaks that the driver states.
-/// `cache`: MachineOptions::cache.
-profiling::Ceilings known_ceilings(const evaluators::DevicePool& devices,
-                                   const std::filesystem::path& cache, const BrokerOptions& broker);
+/// light_shares() on these devices. Nothing is measured here: without a file of what the devices
+/// were measured to reach, and for devices of other machines, the speed of light follows from the
+/// peaks that the driver states. `cache`: MachineOptions::cache.
+using LightOfTask = std::function<LightShares(const tasks::Task&, const tasks::Evaluation&)>;
+LightOfTask light_on(const evaluators::DevicePool& devices, const std::filesystem::path& cache,
+                     const BrokerOptions& broker);
 
 /// describe_environment() of the machine that judges.
 nlohmann::json environment_of(const evaluators::DevicePool& devices);

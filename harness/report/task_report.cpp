@@ -226,4 +226,18 @@ json task_json(const tasks::Task& task) {
   return document;
 }
 
+nlohmann::json served_list_json(const std::vector<tasks::Task>& list) {
+  nlohmann::json document = task_list_json(list);
+  for (nlohmann::json& task : document.at("tasks")) {
+    task.erase("folder");
+  }
+  return document;
+}
+
+nlohmann::json served_task_json(const tasks::Task& task) {
+  nlohmann::json document = task_json(task);
+  document.erase("folder");
+  return document;
+}
+
 } // namespace winnow::harness

@@ -18,4 +18,8 @@ std::string task_list_text(const nlohmann::json& document);
 nlohmann::json task_json(const tasks::Task& task);
 std::string task_text(const nlohmann::json& document);
 
+// For clients of a server, who need not know where files are: without the folders of tasks.
+nlohmann::json served_list_json(const std::vector<tasks::Task>& list);
+nlohmann::json served_task_json(const tasks::Task& task);
+
 } // namespace winnow::harness

@@ -14,7 +14,6 @@
 #include "harness/machine/machine.h"
 #include "harness/named/named_task.h"
 #include "harness/report/role_report.h"
-#include "harness/report/task_report.h"
 #include "harness/report/terminal.h"
 #include "harness/run/endpoints.h"
 #include "harness/run/final_sitting.h"
@@ -300,22 +299,7 @@ RunJudge::Setup judge_setup(const RunSession& session, evaluators::EvaluationsFa
   setup.devices = session.devices->size();
   setup.protocol = session.config.evaluation;
   setup.environment = environment_of(*session.devices);
-  setup.light = [device = session.devices->first(),
-                 ceilings = known_ceilings(*session.devices, session.config.evaluation.cache,
-                                           session.config.broker)](
-                    const tasks::Task& task, const tasks::Evaluation& evaluation) {
-    return light_shares(device, task, evaluation, ceilings);
-  };
-  setup.version = winnow_version();
-  setup.task_list = task_list_json(session.tasks);
-  setup.task_page = [](const tasks::Task& task) {
-    nlohmann::json page = task_json(task);
-    page.erase("folder");
-    return page;
-  };
-  for (nlohmann::json& task : setup.task_list["tasks"]) {
-    task.erase("folder");
-  }
+  setup.light = light_on(*session.devices, session.config.evaluation.cache, session.config.broker);
   return setup;
 }
 
@@ -330,6 +314,7 @@ RunOutcome drive(RunSession& session, Interrupt& interrupt, Progress& progress) 
   const EndOfJudge end{session.judge};
   return drive(session, std::move(evaluations), interrupt, progress);
 }
+
 /// Holds a final for the tasks of the run. `is_new`: this session has changed the run, so that an
 /// earlier final does not count. Returns whether there was something to do.
 bool hold_final(RunSession& session, bool is_new, Interrupt& interrupt, Progress& progress) {

@@ -2,6 +2,8 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "harness/machine/machine.h"
+#include "harness/report/task_report.h"
 #include "harness/run/reports/reports.h"
 #include "harness/serve/http/work_queue.h"
 #include "harness/serve/judge_routes.h"
@@ -182,9 +184,15 @@ private:
     setup.in_turn = [this](const std::string& owner, std::function<void()> work, Turn turn) {
       queue_.push(owner, std::move(work), turn);
     };
-    setup.version = setup_.version;
-    setup.task = [this](const std::string& name) { return setup_.task_page(*task(name)); };
-    setup.task_list = [this] { return setup_.task_list; };
+    setup.version = winnow_version();
+    setup.task = [this](const std::string& name) { return served_task_json(*task(name)); };
+    setup.task_list = [this] {
+      std::vector<tasks::Task> all;
+      for (const auto& one : setup_.tasks) {
+        all.push_back(*one);
+      }
+      return served_list_json(all);
+    };
     setup.report = [this](const Target& target, const std::string& sees) {
       return reports_.page(target, sees);
     };

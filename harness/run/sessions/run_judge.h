@@ -35,9 +35,6 @@ public:
     evaluators::Protocol protocol;
     nlohmann::json environment;
     std::function<LightShares(const tasks::Task&, const tasks::Evaluation&)> light;
-    std::string version;                                         ///< of Winnow
-    nlohmann::json task_list;                                    ///< of `winnow tasks list`
-    std::function<nlohmann::json(const tasks::Task&)> task_page; ///< of `winnow tasks show`
   };
 
   RunJudge();

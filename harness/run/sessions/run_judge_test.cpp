@@ -4,7 +4,6 @@
 #include "harness/client/judge_server.h"
 #include "harness/client/server_devices.h"
 #include "harness/client/server_evaluations.h"
-#include "harness/report/task_report.h"
 #include "harness/run/sessions/run_judge.h"
 #include "harness/serve/testing/evaluations_fake.h"
 #include "store/test_store.h"
@@ -42,8 +41,6 @@ struct RunJudgeTest : testing::Test {
     setup.device.kind = "cpu";
     setup.device.name = "fake device";
     setup.environment = nlohmann::json::object();
-    setup.task_list = task_list_json({*task});
-    setup.task_page = [](const tasks::Task& one) { return task_json(one); };
     judge.emplace();
     judge->begin(std::move(setup));
   }
