@@ -5,8 +5,9 @@
 
 Takes the commands of build/ci (`cmake --preset ci` writes them), and all sources that they compile, or only the FILEs.
 --changed: only the sources that differ from the checkout's upstream/main; where that has nothing else than the last
-commit, as in a clean clone, the sources of the last commit. A changed header counts as the source of its name. Changes
-in more than MOST_LIBRARIES libraries or test programs are not checked with --changed: that would take minutes.
+commit, as in a clean clone, the sources of the last commit. A changed header counts as the source of its name; one
+without such a source, as a source that includes it. Changes in more than MOST_LIBRARIES libraries or test programs are
+not checked with --changed: that would take minutes.
 
 Sources that have one command are checked as one unit, because most of the time goes into the headers that they share.
 Exit code: 0 no finding, 1 some, 2 no commands.
@@ -38,7 +39,15 @@ def changed():
     if not bases or bases == git("rev-parse", "HEAD"):
         bases = git("rev-parse", "HEAD^")
     names = git("diff", "--name-only", bases[0] if bases else "HEAD")
-    return {str((ROOT / name).with_suffix(".cpp")) for name in names if name.endswith((".cpp", ".h"))}
+    return {name for name in (source_of(name) for name in names if name.endswith((".cpp", ".h"))) if name}
+
+
+def source_of(name):
+    source = (ROOT / name).with_suffix(".cpp")
+    if source.exists():
+        return str(source)
+    includers = git("grep", "-lF", f'#include "{name}"', "--", "*.cpp")
+    return str(ROOT / includers[0]) if includers else None
 
 
 def arguments_of(command):

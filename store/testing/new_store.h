@@ -15,7 +15,8 @@ inline void put_new_store(const std::filesystem::path& path) {
   static const std::string bytes = [] {
     const TemporaryDirectory folder("new-store");
     const std::filesystem::path file = folder.path() / "store.db";
-    RunStore(file, RunStore::Mode::ReadWrite); // closed at once, so that all is in this file
+    // Closed at once, so that all is in this file.
+    static_cast<void>(RunStore(file, RunStore::Mode::ReadWrite));
     return read_file(file, std::uint64_t{1} << 24U);
   }();
   if (!std::filesystem::exists(path)) {
