@@ -25,7 +25,7 @@ constexpr FieldRules kEvaluationRead{"build cases hidden_race_ratio suspended"};
 constexpr FieldRules kBuild{"from_cache seconds", "compiler_ms load_ms"};
 constexpr FieldRules kCase{"set samples_ns baseline_samples_ns incumbent_samples_ns "
                            "warm_samples_ns conditions libraries",
-                           "median_ns baseline_median_ns prepare_ns speedup"};
+                           "median_ns baseline_median_ns prepare_ns speedup rms_error_ratio"};
 constexpr FieldRules kCaseAsRead{"set libraries"};
 
 tasks::ShapeSet shape_set_from_string(std::string_view text) {

@@ -113,6 +113,22 @@ std::string timings_text(const Evaluation& evaluation, std::string_view versus) 
   return text;
 }
 
+/// How near a correct kernel is to the tolerance at the shapes that prompts show.
+std::string distance_line(const Evaluation& evaluation) {
+  double element = 0, rms = 0;
+  for (const CaseResult& result : evaluation.cases) {
+    if (!tasks::is_hidden(result.set) && result.verdict == Verdict::Correct) {
+      element = std::max(element, result.max_error_ratio);
+      rms = std::max(rms, result.rms_error_ratio);
+    }
+  }
+  if (evaluation.verdict != Verdict::Correct || !(element > 0) || rms > element) {
+    return {};
+  }
+  return fmt::format("Largest error: {:.2g} of its limit{}\n", element,
+                     rms > 0 ? fmt::format("; rms of all errors: {:.2g} of its own", rms) : "");
+}
+
 std::string parameters_line(const Evaluation& evaluation) {
   return evaluation.parameters.empty() ? std::string()
                                        : fmt::format("Parameters that the harness chose: {}\n",
@@ -150,7 +166,8 @@ std::string feedback_text(const Evaluation& evaluation, std::string_view versus)
     text += fmt::format("Overall: {}x the speed of {} (geometric mean)\n",
                         number_text(evaluation.speedup), versus);
   }
-  text += parameters_line(evaluation) + timings_text(evaluation, versus);
+  text +=
+      parameters_line(evaluation) + timings_text(evaluation, versus) + distance_line(evaluation);
   for (std::size_t i = 0; i < std::min(evaluation.notes.size(), kMaxNotes); ++i) {
     text += fmt::format("Note: {}\n", clean(evaluation.notes[i], kMaxDetailBytes));
   }

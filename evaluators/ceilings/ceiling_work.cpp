@@ -2,7 +2,7 @@
 
 #include "base/embedded_file.h"
 #include "base/error.h"
-#include "evaluators/device/inspect/sass.h"
+#include "tasks/plan/architecture.h"
 
 #include <algorithm>
 #include <bit>
@@ -169,7 +169,7 @@ RateWork mma_rate(const TensorKind& tensor, const tasks::DeviceFacts& facts) {
 }
 
 std::string why_no_tensor_rate(const TensorKind& tensor, const std::string& architecture) {
-  const int number = compute_capability(architecture);
+  const int number = tasks::compute_capability(architecture);
   if (number == 0) {
     return fmt::format("measured on NVIDIA's GPUs only, and this one is '{}'", architecture);
   }

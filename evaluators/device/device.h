@@ -72,6 +72,8 @@ public:
                                                CacheState caches = CacheState::Cold) = 0;
   /// Device time of the last run() or run_timed(), as exact as the device can measure it.
   virtual std::chrono::nanoseconds elapsed() const = 0;
+  /// Device time of each step of the last run(), in nanoseconds. Empty: this device does not tell.
+  virtual std::vector<double> step_times() const { return {}; }
   /// True when the host disturbed the last run_timed(). Its elapsed() must not become a sample.
   virtual bool disturbed() const { return false; }
   /// Clock of the multiprocessors during the last run_timed(), measured on the multiprocessors;

@@ -186,6 +186,7 @@ CaseResult judged_case(Stage stage, const PlannedCase& planned, const JudgeReply
   result.verdict = reply.verdict;
   result.mismatch = reply.mismatch;
   result.max_error_ratio = reply.ratios.larger();
+  result.rms_error_ratio = reply.ratios.norm;
   result.detail = reply.mismatch ? mismatch_text(*reply.mismatch) : reply.detail;
   return result;
 }

@@ -60,6 +60,34 @@ void add_resources(const tasks::LaunchStep& launch, const tasks::BuildRecord& bu
   }
 }
 
+std::string step_name(const tasks::Step& step) {
+  if (const auto* launch = std::get_if<tasks::LaunchStep>(&step)) {
+    return launch->kernel;
+  }
+  if (const auto* fill = std::get_if<tasks::FillStep>(&step)) {
+    return "fill of " + fill->buffer;
+  }
+  const auto* copy = std::get_if<tasks::CopyStep>(&step);
+  return copy != nullptr ? "copy to " + copy->to : "library";
+}
+
+/// `step_ns`: as in RunCaseReport.
+std::vector<StepTime> step_times(const tasks::ResolvedPlan& plan,
+                                 const std::vector<double>& step_ns) {
+  std::vector<StepTime> times;
+  for (std::size_t i = 0; i < plan.steps.size() && step_ns.size() == plan.steps.size(); ++i) {
+    const std::string name = step_name(plan.steps[i]);
+    auto found = std::find_if(times.begin(), times.end(),
+                              [&](const StepTime& time) { return time.step == name; });
+    if (found == times.end()) {
+      found = times.insert(times.end(), {name, 0, 0});
+    }
+    ++found->count;
+    found->ns += step_ns[i];
+  }
+  return times;
+}
+
 LaunchFacts launch_facts(const tasks::ResolvedPlan& plan, const tasks::BuildRecord& build,
                          const tasks::DeviceFacts& device) {
   LaunchFacts facts;
@@ -115,7 +143,7 @@ std::optional<profiling::CounterSet> EvaluationRun::counter_set() const {
   case Counting::Off:
     return std::nullopt;
   case Counting::Auto:
-    return result_.device == "cpu" ? std::nullopt : std::optional(profiling::CounterSet::Fast);
+    return result_.device == "cpu" ? std::nullopt : std::optional(profiling::CounterSet::Full);
   case Counting::Fast:
     return profiling::CounterSet::Fast;
   case Counting::Full:
@@ -171,6 +199,7 @@ ProfiledShape EvaluationRun::profiled(const PlannedCase& planned, const RunCaseR
   result.energy = report.energy.value_or(profiling::Energy{});
   const tasks::DeviceFacts& device = on_device_.host->device.facts;
   result.launch = launch_facts(*planned.plan, result_.build, device);
+  result.steps = step_times(*planned.plan, report.step_ns);
   for (const tasks::CaseResult& timed : result_.cases) {
     if (timed.stage == Stage::Time && timed.shape_id == planned.shape.id && timed.median_ns > 0) {
       result.shape.time_ns = timed.median_ns;
@@ -184,6 +213,9 @@ ProfiledShape EvaluationRun::profiled(const PlannedCase& planned, const RunCaseR
   facts.multiprocessors = static_cast<double>(device.sm_count);
   facts.blocks = result.launch.blocks;
   facts.blocks_per_multiprocessor = result.launch.blocks_per_multiprocessor;
+  facts.has_roles_of_warps = contains(result_.build.features, "cp.async.bulk") ||
+                             contains(result_.build.features, "wgmma") ||
+                             contains(result_.build.features, "tcgen05.mma");
   facts.spill_bytes_per_thread = spill_bytes(result_.build, result.launch.kernel);
   if (result.shape.time_ns) {
     const profiling::Ceilings& ceilings = ceilings_of(*on_device_.host, on_device_.options);

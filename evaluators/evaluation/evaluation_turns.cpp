@@ -235,6 +235,7 @@ bool EvaluationRun::take_judged(const RunCaseReport& report,
     timed.detail = judged.detail;
     timed.mismatch = judged.mismatch;
     timed.max_error_ratio = std::max(timed.max_error_ratio, judged.max_error_ratio);
+    timed.rms_error_ratio = std::max(timed.rms_error_ratio, judged.rms_error_ratio);
     if (judged.verdict != Verdict::Correct) {
       return fail(Verdict::Unstable, "right in earlier runs, wrong when timed: " + judged.detail);
     }

@@ -11,6 +11,8 @@ using nlohmann::json;
 WINNOW_JSON_MEMBERS(LaunchFacts, kernel, launches, blocks, threads_per_block, registers,
                     shared_bytes, occupancy, blocks_per_multiprocessor)
 
+WINNOW_JSON_MEMBERS(StepTime, step, count, ns)
+
 void to_json(json& value, const ProfiledShape& shape) {
   value = {{"shape_id", shape.shape_id},
            {"shape", shape.shape.shape},
@@ -20,6 +22,7 @@ void to_json(json& value, const ProfiledShape& shape) {
            {"limiters", shape.shape.findings},
            {"counters", shape.shape.counters},
            {"launch", shape.launch},
+           {"steps", shape.steps},
            {"energy", shape.energy}};
 }
 
@@ -38,6 +41,7 @@ void from_json(const json& value, ProfiledShape& shape) {
   value.at("limiters").get_to(shape.shape.findings);
   value.at("counters").get_to(shape.shape.counters);
   value.at("launch").get_to(shape.launch);
+  shape.steps = value.value("steps", std::vector<StepTime>{}); // earlier versions had none
   value.at("energy").get_to(shape.energy);
 }
 

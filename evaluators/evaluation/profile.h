@@ -30,6 +30,17 @@ struct LaunchFacts {
   std::optional<double> blocks_per_multiprocessor; ///< theoretical: resident at once
 };
 
+/// The steps of a run that have one name: "attention<128>", "fill of scratch". They were timed one
+/// by one, with what caches the step before left.
+struct StepTime {
+  std::string step;
+  std::int64_t count = 0; ///< of a run
+  double ns = 0;          ///< of all of them
+};
+
+void to_json(nlohmann::json& json, const StepTime& time);
+void from_json(const nlohmann::json& json, StepTime& time);
+
 void to_json(nlohmann::json& json, const LaunchFacts& launch);
 void from_json(const nlohmann::json& json, LaunchFacts& launch);
 
@@ -39,6 +50,7 @@ struct ProfiledShape {
   std::string shape_id; ///< "search/1"
   profiling::ShapeProfile shape;
   LaunchFacts launch;
+  std::vector<StepTime> steps; ///< in order; empty: one step, or the device does not tell
   profiling::Energy energy;
 };
 

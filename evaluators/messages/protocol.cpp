@@ -47,8 +47,8 @@ WINNOW_FIELDS(TimedOutput, contestant, launch, area, salt, draw)
 WINNOW_FIELDS(DeviceFault, verdict, detail)
 WINNOW_FIELDS(CheckFinding, verdict, detail, certain)
 WINNOW_FIELDS(RunCaseReport, index, fault, rival, samples_ns, rival_samples_ns, warm_samples_ns,
-              clocks_mhz, warm_ups, discarded, stopped_by, state, counters, energy, prepare_ns,
-              differing, timed_outputs, printed)
+              clocks_mhz, warm_ups, discarded, stopped_by, state, counters, step_ns, energy,
+              prepare_ns, differing, timed_outputs, printed)
 WINNOW_FIELDS(Piece, first, count)
 WINNOW_FIELDS(ErrorModel, accumulate, multiple, norm_multiple, absolute, nan_allowed)
 WINNOW_FIELDS(JudgedTensor, slice, pieces, dtype, shape)

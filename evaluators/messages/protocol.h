@@ -132,6 +132,9 @@ struct RunCaseReport {
   std::string stopped_by;    ///< profiling::StopReason, or "clearly slower"
   profiling::GpuState state; ///< after the last launch
   std::optional<profiling::CounterReport> counters;
+  /// With `counters`: the time of each step of the plan, with what caches the step before left;
+  /// empty: there is one step, or the device does not tell
+  std::vector<double> step_ns;
   std::optional<profiling::Energy> energy;
   double prepare_ns = 0; ///< duration of the plan's `prepare` steps
   std::string differing; ///< an output that differed between two runs on the same input

@@ -1,6 +1,6 @@
 #include "evaluators/timing/physical_floor.h"
 
-#include "evaluators/device/inspect/sass.h"
+#include "tasks/plan/architecture.h"
 
 #include <algorithm>
 #include <array>
@@ -49,7 +49,7 @@ constexpr std::array<TensorRate, 7> kTensorRates{{
 
 /// The rates of the architecture; the largest known rates if the architecture is not in the table.
 TensorRate tensor_rate(std::string_view architecture) {
-  const int capability = compute_capability(architecture);
+  const int capability = tasks::compute_capability(architecture);
   const auto* const found =
       std::find_if(kTensorRates.begin(), kTensorRates.end(), [&](const TensorRate& one) {
         return one.first <= capability && capability <= one.last;

@@ -142,6 +142,12 @@ CountedSteps CaseRunner::counted_steps(std::uint64_t salt) {
   return {&plan_.steps, [this] { select(); }, [this, salt] { poison(salt); }};
 }
 
+std::vector<double> CaseRunner::step_times(std::uint64_t salt) {
+  select();
+  poison(salt);
+  return device_.run(plan_.steps) ? std::vector<double>{} : device_.step_times();
+}
+
 profiling::Energy CaseRunner::energy() {
   select();
   return device_.energy(plan_.steps);

@@ -62,6 +62,9 @@ public:
   /// For Device::count_all(): each counted run finds outputs and scratch poisoned with `salt`. The
   /// runner must outlive the result.
   CountedSteps counted_steps(std::uint64_t salt);
+  /// Runs the plan on outputs and scratch poisoned with `salt`. See DeviceTimer::step_times();
+  /// empty after a fault, too.
+  std::vector<double> step_times(std::uint64_t salt);
   profiling::Energy energy(); ///< see Device::energy()
   /// Device::verify_guards() for all sets, then verify_scratch().
   std::optional<DeviceFault> verify();

@@ -132,6 +132,9 @@ private:
     for (std::size_t i = 0; i < runs.size(); ++i) {
       RunCaseReport report = guarded(begin + i, [&](RunCaseReport& result) {
         result.counters = counters[i];
+        if (request_.cases[begin + i].plan->steps.size() > 1) {
+          result.step_ns = runners[i]->step_times(request_.cases[begin + i].salt);
+        }
         if (request_.cases[begin + i].energy) {
           result.energy = runners[i]->energy();
         }

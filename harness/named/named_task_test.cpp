@@ -41,7 +41,7 @@ protected:
     }
   }
 
-  std::string output(std::vector<std::string> arguments) {
+  std::string output(const std::vector<std::string>& arguments) {
     testing::internal::CaptureStdout();
     testing::internal::CaptureStderr();
     code_ = run_cli(arguments);

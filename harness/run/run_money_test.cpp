@@ -131,7 +131,8 @@ TEST_F(RunMoney, AnArchivePaysForFewRepliesThatTheJudgeHasNotSeen) {
   lane_ = [] { return std::make_unique<SlowPaidLane>(); };
   InstantEndpoint endpoint;
   EXPECT_EQ(session(endpoint).end, End::Finished);
-  const std::int64_t behind = 2 * config_.endpoint.parallel; // replies that wait, and calls
+  const std::int64_t behind =
+      std::int64_t{2} * config_.endpoint.parallel; // replies that wait, and calls
   EXPECT_LE(costs().calls, config_.seeds + config_.patience + behind);
 }
 

@@ -4,6 +4,7 @@
 #include "profiling/counters/counter_names.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -99,6 +100,34 @@ std::string changes(const ShapeProfile& now, const ShapeProfile& before) {
                       : join(told, "; ");
 }
 
+/// How busy each unit is, of its peak, and the clock of the multiprocessors during the run.
+std::string units_text(const CounterReport& counters) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kUnits{
+      {{"tensor_pipe_pct", "tensor"},
+       {"fma_pipe_pct", "FMA"},
+       {"alu_pipe_pct", "ALU"},
+       {"xu_pipe_pct", "special functions"},
+       {"lsu_pipe_pct", "load/store"},
+       {"issue_active_pct", "issue"},
+       {"l1_throughput_pct", "shared memory and L1"},
+       {"l2_throughput_pct", "L2"},
+       {"dram_throughput_pct", "DRAM"},
+       {"warps_active_pct", "warps resident"},
+       {"fp16_pipe_pct", "FP16"}}};
+  Lines units;
+  for (const auto& [key, name] : kUnits) {
+    if (const std::optional<double> pct = counters.value(key); pct && *pct >= 0.5) {
+      units.push_back(fmt::format("{} {:.0f} %", name, *pct));
+    }
+  }
+  const std::optional<double> cycles = counters.value("sm_cycles");
+  const std::optional<double> time_ns = counters.value("gpu_time_ns");
+  if (cycles && time_ns && *time_ns > 0) {
+    units.push_back(fmt::format("clock {:.2f} GHz", *cycles / *time_ns));
+  }
+  return units.size() > 1 ? join(units, ", ") : "";
+}
+
 Lines lines_of(const ShapeProfile& profile, const ShapeProfile* parent) {
   Lines lines;
   add_wrapped(lines, "", headline(profile), kLinesOfText);
@@ -114,6 +143,12 @@ Lines lines_of(const ShapeProfile& profile, const ShapeProfile* parent) {
     add_wrapped(lines, i == 0 ? "  limited by " : "  then       ",
                 fmt::format("{}: {}", to_string(finding.limiter), finding.because),
                 kLinesOfFinding);
+  }
+  if (const std::string units = units_text(profile.counters); !units.empty()) {
+    add_wrapped(lines, "  busy: ", units, kLinesOfText);
+  }
+  if (const std::string stalls = stalls_text(profile.counters); !stalls.empty()) {
+    add_wrapped(lines, "  warps wait for: ", stalls, kLinesOfText);
   }
   if (parent != nullptr) {
     add_wrapped(lines, "  since the parent: ", changes(profile, *parent), kLinesOfText);

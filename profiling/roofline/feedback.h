@@ -20,12 +20,13 @@ struct ShapeProfile {
   CounterReport counters;
 };
 
-constexpr std::size_t kFeedbackLines = 24;
+constexpr std::size_t kFeedbackLines = 32;
 constexpr std::size_t kFeedbackColumns = 100; ///< bytes of a line
 constexpr double kChangedPct = 5;             ///< smaller changes of a value are not reported
 
 /// The feedback for a model: at most kFeedbackLines lines. For every shape: time, speed of light,
-/// the times of a plain copy and an empty launch, the limiter with its counters, and the changes
+/// the times of a plain copy and an empty launch, the limiter with its counters, how busy each unit
+/// is, what warps wait for, and the changes
 /// from the parent's profile of the same shape (old -> new). Shapes keep the given order; if there
 /// is no room for all, a line gives the number of the others. The same input gives the same text.
 /// `same_machine_code`: the parent compiled to the same machine code.

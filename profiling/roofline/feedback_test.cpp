@@ -56,6 +56,28 @@ TEST(Feedback, TellsTimeSpeedLimiterAndCounters) {
       "  limited by DRAM bandwidth: DRAM throughput 87 % of its peak\n");
 }
 
+TEST(Feedback, TellsHowBusyTheUnitsAreAndWhatWarpsWaitFor) {
+  ShapeProfile one = profile("n=4096", 45'200, 87);
+  const auto set = [&](const char* key, double value) { one.counters.counters[key].value = value; };
+  for (const auto& [key, value] : {std::pair{"tensor_pipe_pct", 61.7},
+                                   {"xu_pipe_pct", 48.2},
+                                   {"fma_pipe_pct", 0.2},
+                                   {"sm_cycles", 79'100},
+                                   {"gpu_time_ns", 45'200},
+                                   {"stall_barrier", 3},
+                                   {"stall_wait", 1},
+                                   {"stall_gmma", 5},
+                                   {"stall_mio_throttle", 0.1}}) {
+    set(key, value);
+  }
+  const std::string text = unwrapped(limiter_feedback({one}));
+  EXPECT_THAT(
+      text, HasSubstr("  busy: tensor 62 %, special functions 48 %, DRAM 87 %, clock 1.75 GHz\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("  warps wait for: matrix multiplies 50 %, barriers 30 %, fixed latencies 10 %\n"));
+}
+
 TEST(Feedback, TellsWhatChangedSinceTheParent) {
   ShapeProfile before = profile("n=4096", 90'400, 40);
   const std::string text = limiter_feedback({profile("n=4096", 45'200, 87)}, {before});
@@ -151,8 +173,8 @@ TEST(Feedback, CutsBetweenCharacters) {
 }
 
 TEST(Feedback, FillsTheScreenToTheLastLine) {
-  const std::vector<ShapeProfile> six(6, profile("n=1", 1e5, 70)); // four lines each
-  const std::string text = limiter_feedback(six);
+  const std::vector<ShapeProfile> eight(8, profile("n=1", 1e5, 70)); // four lines each
+  const std::string text = limiter_feedback(eight);
   EXPECT_EQ(split_lines(text).size(), kFeedbackLines);
   EXPECT_THAT(text, Not(HasSubstr("more shape")));
 }

@@ -54,12 +54,19 @@ struct LimiterFacts {
   std::optional<double> blocks;                    ///< of the launch
   std::optional<double> blocks_per_multiprocessor; ///< resident at the same time
   double spill_bytes_per_thread = 0;               ///< from the compiler: stores and loads
+  /// The code copies in bulk or multiplies by warpgroups: few warps, each with a role, keep such a
+  /// kernel busy, so its occupancy tells nothing.
+  bool has_roles_of_warps = false;
 };
 
 // Thresholds of Nsight Compute's "Speed of Light" section. At 60 % of a unit's peak, the kernel is
 // bound by that unit; below, by latency. At 80 %, only less work for that unit helps.
 constexpr double kBusyPct = 60;
 constexpr double kSaturatedPct = 80;
+
+/// What warps wait for, with each reason's share of all waits and issues: "barriers 31 %, global or
+/// local memory 12 %"; reasons below 5 % are left out. Empty if the report has too few of them.
+std::string stalls_text(const CounterReport& report);
 
 /// Applies the rules to the facts. The most telling finding comes first; there is always one.
 /// Without counters only the roofline rules apply, and the finding says so. With neither, the only

@@ -15,10 +15,11 @@ struct Pipe {
   std::string_view name;
 };
 
-constexpr std::array<Pipe, 4> kPipes = {{{"fma_pipe_pct", "FMA"},
+constexpr std::array<Pipe, 5> kPipes = {{{"fma_pipe_pct", "FMA"},
                                          {"fp16_pipe_pct", "FP16"},
                                          {"fp64_pipe_pct", "FP64"},
-                                         {"alu_pipe_pct", "integer and logic (ALU)"}}};
+                                         {"alu_pipe_pct", "integer and logic (ALU)"},
+                                         {"xu_pipe_pct", "special-function (XU)"}}};
 
 void tensor(const LimiterFacts& facts, Findings& findings) {
   const std::optional<double> pct = facts.counters.value("tensor_pipe_pct");

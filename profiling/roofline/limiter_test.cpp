@@ -275,6 +275,19 @@ TEST(Limiter, OfLowOccupancyIsWhatAllowsNoMore) {
   EXPECT_EQ(first(facts).limiter, Limiter::Latency);
 }
 
+TEST(Limiter, OfWarpsWithRolesIsNotTheirNumber) {
+  LimiterFacts facts = full({{"warps_active_pct", 12}, {"stall_long_scoreboard", 12}});
+  facts.theoretical_occupancy = 0.125;
+  facts.has_roles_of_warps = true;
+  EXPECT_THAT(all(facts), ElementsAre(Limiter::Latency));
+}
+
+TEST(Limiter, OfManyExponentialsIsTheirPipe) {
+  const LimiterFinding found = first(full({{"xu_pipe_pct", 83}, {"tensor_pipe_pct", 55}}));
+  EXPECT_EQ(found.limiter, Limiter::FloatingPoint);
+  EXPECT_EQ(found.because, "special-function (XU) pipe 83 % active (near its peak)");
+}
+
 TEST(Limiter, IsLatencyWhereNothingIsBusy) {
   const LimiterFinding latency = first(full({{"stall_barrier", 15}}));
   EXPECT_EQ(latency.limiter, Limiter::Latency);

@@ -65,7 +65,8 @@ void spills(const LimiterFacts& facts, Findings& findings) {
 
 void occupancy(const LimiterFacts& facts, Findings& findings) {
   const std::optional<double> active = facts.counters.value("warps_active_pct");
-  if (!facts.theoretical_occupancy || 100 * *facts.theoretical_occupancy >= kLowOccupancyPct ||
+  if (facts.has_roles_of_warps || !facts.theoretical_occupancy ||
+      100 * *facts.theoretical_occupancy >= kLowOccupancyPct ||
       (active && *active >= kLowOccupancyPct)) {
     return;
   }
@@ -138,6 +139,18 @@ std::string how_busy(const CounterReport& counters) {
 }
 
 } // namespace
+
+std::string stalls_text(const CounterReport& report) {
+  constexpr double kLeastShare = 0.05;
+  std::string text;
+  for (const Stall& stall : stalls_of(report)) {
+    if (stall.share >= kLeastShare) {
+      text += fmt::format("{}{} {:.0f} %", text.empty() ? "" : ", ", waits_for(stall.key),
+                          100 * stall.share);
+    }
+  }
+  return text;
+}
 
 std::vector<Stall> stalls_of(const CounterReport& report) {
   std::vector<Stall> stalls;

@@ -250,7 +250,8 @@ GROUP BY run, task, device, verdict;
 
 CREATE VIEW case_overview AS
 SELECT k.id AS case_id, k.evaluation_id, e.candidate_id, s.name AS stage, k.shape_set, k.shape_id,
-       k.shape, printf('%u', k.seed) AS seed, d.name AS verdict, k.detail, k.mismatch, k.max_error_ratio, k.median_ns,
+       k.shape, printf('%u', k.seed) AS seed, d.name AS verdict, k.detail, k.mismatch, k.max_error_ratio, k.rms_error_ratio,
+       k.median_ns,
        k.baseline_median_ns, k.median_low_ns, k.median_high_ns, k.speedup, k.speedup_low, k.speedup_high,
        k.conditions
 FROM cases AS k

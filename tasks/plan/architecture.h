@@ -8,4 +8,7 @@ namespace winnow::tasks {
 /// stand in commands and programs then.
 bool is_architecture(std::string_view text);
 
+/// 90 for "sm_90a"; 0: not an architecture of NVIDIA.
+int compute_capability(std::string_view architecture);
+
 } // namespace winnow::tasks

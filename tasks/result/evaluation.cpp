@@ -68,6 +68,7 @@ Json case_json(const CaseResult& result) {
   json["seed"] = seed_json(result.seed);
   json["detail"] = to_valid_utf8(result.detail);
   json["max_error_ratio"] = number_json(result.max_error_ratio);
+  json["rms_error_ratio"] = number_json(result.rms_error_ratio);
   json["mismatch"] = result.mismatch ? Json(*result.mismatch) : Json();
   json["samples_ns"] = numbers(result.samples_ns);
   json["baseline_samples_ns"] = numbers(result.baseline_samples_ns);

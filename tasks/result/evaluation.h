@@ -81,7 +81,8 @@ struct CaseResult {
   Verdict verdict = Verdict::NotJudged;
   std::string detail;
   std::optional<Mismatch> mismatch;
-  double max_error_ratio = 0; ///< largest difference / limit, also if correct
+  double max_error_ratio = 0; ///< largest difference / limit, or rms_error_ratio if larger
+  double rms_error_ratio = 0; ///< rms of all errors / its limit; 0: exact, or compared exactly
   /// Raw samples in order; timing stages only. Samples of the candidate, the baseline and the
   /// incumbent with the same index were taken directly after one another.
   std::vector<double> samples_ns;
@@ -100,9 +101,9 @@ struct CaseResult {
   double prepare_ns = 0;                ///< time of one run of the plan's `prepare` steps; 0: none
 };
 WINNOW_FIELDS(CaseResult, stage, shape_id, set, shape, seed, verdict, detail, mismatch,
-              max_error_ratio, samples_ns, baseline_samples_ns, incumbent_samples_ns,
-              warm_samples_ns, median_ns, baseline_median_ns, median_bounds_ns, speedup,
-              speedup_bounds, conditions, libraries, prepare_ns)
+              max_error_ratio, rms_error_ratio, samples_ns, baseline_samples_ns,
+              incumbent_samples_ns, warm_samples_ns, median_ns, baseline_median_ns,
+              median_bounds_ns, speedup, speedup_bounds, conditions, libraries, prepare_ns)
 
 /// A race: the candidate and the best kernel of its archive (the incumbent) run in turns.
 struct RaceResult {

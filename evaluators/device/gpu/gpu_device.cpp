@@ -153,6 +153,7 @@ public:
   std::optional<DeviceFault> run(const std::vector<tasks::Step>& steps) override {
     require_usable();
     last_ = {};
+    step_times_.clear();
     if (auto fault = this->steps().refuse(steps)) {
       return fault;
     }
@@ -190,6 +191,7 @@ public:
     return std::nullopt;
   }
   std::chrono::nanoseconds elapsed() const override { return last_.elapsed; }
+  std::vector<double> step_times() const override { return step_times_; }
   bool disturbed() const override { return last_.disturbed; }
   std::optional<double> measured_clock_mhz() const override { return last_.clock_mhz; }
   double least_clock_mhz() const override { return kLeastShareOfClock * clock_mhz_; }
@@ -288,7 +290,9 @@ private:
     steps().queue(step);
     driver_->mark(1);
     waiter_.wait(describe(step), start);
-    last_.elapsed += driver_->between_marks();
+    const auto elapsed = driver_->between_marks();
+    last_.elapsed += elapsed;
+    step_times_.push_back(static_cast<double>(elapsed.count()));
   }
   /// How run_timed() runs one set of buffers.
   struct Replay {
@@ -388,7 +392,8 @@ private:
   Loaded* selected_ = nullptr;
   std::map<std::size_t, Replay> replays_; ///< by set of buffers
   TimedLaunch last_;
-  std::string dead_; ///< why the device is unusable; empty: it is usable
+  std::vector<double> step_times_; ///< of the last run()
+  std::string dead_;               ///< why the device is unusable; empty: it is usable
 };
 
 } // namespace

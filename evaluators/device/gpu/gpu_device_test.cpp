@@ -412,6 +412,21 @@ TEST_F(GpuDeviceTest, FillsElementsOfEverySize) {
   }
 }
 
+TEST_F(GpuDeviceTest, TimesEachStepOfARun) {
+  open();
+  floats("a", {1, 2});
+  floats("b", {3, 4});
+  tasks::FillStep fill;
+  fill.buffer = "b";
+  fill.count = 2;
+  fill.value = 7;
+  ASSERT_FALSE(device->run({fill, fill}).has_value());
+  const auto one = static_cast<double>(driver->between.count());
+  EXPECT_EQ(device->step_times(), (std::vector<double>{one, one}));
+  ASSERT_FALSE(device->run({fill}).has_value());
+  EXPECT_EQ(device->step_times().size(), 1U) << "of the last run only";
+}
+
 TEST_F(GpuDeviceTest, CopiesRows) {
   open();
   floats("a", {1, 2, 3, 4, 5, 6});

@@ -1,6 +1,7 @@
 #include "evaluators/device/inspect/sass.h"
 
-#include <charconv>
+#include "tasks/plan/architecture.h"
+
 #include <cstdint>
 #include <cstring>
 
@@ -105,18 +106,8 @@ SassCounts count_sass(std::string_view code) {
   return counts;
 }
 
-int compute_capability(std::string_view architecture) {
-  constexpr std::string_view kStart = "sm_";
-  int capability = 0;
-  if (architecture.starts_with(kStart)) {
-    std::from_chars(architecture.data() + kStart.size(), architecture.data() + architecture.size(),
-                    capability);
-  }
-  return capability;
-}
-
 bool has_known_sass(std::string_view architecture) {
-  return compute_capability(architecture) >= kFirstCapability;
+  return tasks::compute_capability(architecture) >= kFirstCapability;
 }
 
 } // namespace winnow::evaluators

@@ -25,9 +25,6 @@ struct SassCounts {
 /// NVRTC.
 SassCounts count_sass(std::string_view code);
 
-/// 90 for "sm_90a"; 0: not an architecture of NVIDIA.
-int compute_capability(std::string_view architecture);
-
 /// Whether count_sass() knows the encodings of an architecture like "sm_90a".
 bool has_known_sass(std::string_view architecture);
 

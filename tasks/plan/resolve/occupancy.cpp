@@ -2,8 +2,9 @@
 // split of L1 cache and shared memory.
 #include "tasks/plan/resolve/occupancy.h"
 
+#include "tasks/plan/architecture.h"
+
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
 namespace winnow::tasks {
@@ -25,14 +26,7 @@ std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
 
 // "sm_90a" -> 9. nullopt for other devices and for architectures with unknown rules.
 std::optional<int> compute_major(const DeviceFacts& facts) {
-  constexpr std::string_view kPrefix = "sm_";
-  const std::string_view name = facts.architecture;
-  if (!name.starts_with(kPrefix)) {
-    return std::nullopt;
-  }
-  int number = 0;
-  std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), number);
-  const int major = number / 10;
+  const int major = compute_capability(facts.architecture) / 10;
   return major >= kFirstMajor && major <= kLastMajor ? std::optional(major) : std::nullopt;
 }
 
