@@ -103,9 +103,14 @@ MaybeValues render_baseline(const ProposalContext& context) {
   const tasks::Evaluation& evaluation = context.baseline->evaluation;
   const bool is_judged = evaluation.verdict != tasks::Verdict::NotJudged;
   return Values{
-      {"code", fenced_code(context.baseline->text)},
       {"timings",
        is_judged ? feedback_text(evaluation, versus_of(context)) + library_lines(evaluation) : ""}};
+}
+
+MaybeValues render_baseline_code(const ProposalContext& context) {
+  return context.baseline && !builds_on_a_kernel(context)
+             ? MaybeValues(Values{{"code", fenced_code(context.baseline->text)}})
+             : std::nullopt;
 }
 
 MaybeValues render_exemplar(const ProposalContext& context) {

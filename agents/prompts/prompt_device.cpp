@@ -1,17 +1,14 @@
 #include "agents/prompts/prompt_sections.h"
+#include "tasks/plan/architecture.h"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include <fmt/format.h>
 
 namespace winnow::agents {
 namespace {
 
-constexpr std::string_view kNvidia = "sm_";
-/// Operations for each byte that must move, above which the arithmetic decides.
-constexpr double kMostlyArithmetic = 50;
 constexpr std::int64_t kUnlimitedThreads = std::int64_t{1} << 40;
 
 std::string fact_line(std::string_view name, std::int64_t value, std::string_view note = "") {
@@ -54,16 +51,6 @@ std::string limits_text(const tasks::DeviceFacts& facts) {
   return text;
 }
 
-/// Compute capability * 10; 0 if the device is no NVIDIA GPU.
-int capability(const tasks::DeviceFacts& facts) {
-  int number = 0;
-  if (facts.architecture.starts_with(kNvidia)) {
-    const char* const digits = facts.architecture.data() + kNvidia.size();
-    std::from_chars(digits, facts.architecture.data() + facts.architecture.size(), number);
-  }
-  return number;
-}
-
 std::string_view instructions(int capability) {
   if (capability >= 120) {
     return "`mma.sync`, `ldmatrix`, `cp.async`, TMA (`cp.async.bulk`, tensor maps), `mbarrier`, "
@@ -82,51 +69,29 @@ std::string_view instructions(int capability) {
                           : "`mma.sync`, `ldmatrix`, named barriers";
 }
 
-/// The design that comes near the peak of products on these tensor cores.
-std::string_view tensor_design(int capability) {
-  if (capability >= 120 || capability < 90) {
-    return "the tensor cores by `mma.sync`, with tiles of 128 x 128 or more for a block, operands "
-           "brought by asynchronous copies through three or more stages of swizzled shared memory "
-           "and read by `ldmatrix`.";
-  }
-  return capability >= 100
-             ? "the tensor cores by `tcgen05.mma`, with sums in tensor memory and operands brought "
-               "by TMA through several stages of shared memory with mbarriers. `mma.sync` and "
-               "plain "
-               "arithmetic reach a small part of the peak."
-             : "the tensor cores by `wgmma`, with operands in swizzled shared memory that one "
-               "producer warp fills by TMA, three or more stages ahead (mbarriers), while two "
-               "other "
-               "warpgroups multiply a tile of 128 x 256 or so; the blocks stay and walk over the "
-               "tiles. `mma.sync` reaches about 60 % of the peak, plain arithmetic a few per cent.";
+std::string special_text(const ShapeBound& bound) {
+  return bound.special_ns > 0
+             ? fmt::format("; {:.2g} calls of exp and the like take {} on the special-function "
+                           "units, unless polynomials on other units take a part of them",
+                           bound.special_calls, time_text(bound.special_ns))
+             : std::string();
 }
 
-constexpr std::string_view kFloatDesign =
-    "the f32 units, with a tile of 8 x 8 sums or more in the registers of each thread and operands "
-    "brought by asynchronous copies through several stages of shared memory. Tensor cores pass "
-    "only "
-    "with factors that are split into several parts.";
-
-/// The most operations for a byte at the search shapes.
-double intensity(const ProposalContext& context) {
-  double most = 0;
-  for (const tasks::Shape& shape :
-       context.task->shapes_of(tasks::ShapeSet::Search, context.device)) {
-    tasks::Scope scope;
-    tasks::bind_shape(*context.task, shape, scope);
-    const double bytes = context.task->bytes.evaluate_float(scope);
-    if (bytes > 0) {
-      most = std::max(most, context.task->operations.evaluate_float(scope) / bytes);
-    }
-  }
-  return most;
+/// What was seen of good kernels whose time the memory decides. How near others come to the
+/// arithmetic peaks differs too much for a number.
+std::string usual_text(const std::vector<ShapeBound>& bounds) {
+  const bool of_memory = std::any_of(bounds.begin(), bounds.end(), [](const ShapeBound& bound) {
+    return bound.limiter.find("DRAM") != std::string::npos;
+  });
+  return of_memory ? " Where the memory decides, good kernels take 1.1 to 1.4 times as long." : "";
 }
 
 std::string bound_lines(const std::vector<ShapeBound>& bounds) {
   std::string lines;
   for (const ShapeBound& bound : bounds) {
-    lines += fmt::format("- {}: {}{}{}\n", bound.shape, time_text(bound.least_ns),
+    lines += fmt::format("- {}: {}{}{}{}\n", bound.shape, time_text(bound.least_ns),
                          bound.limiter.empty() ? "" : fmt::format(" ({})", bound.limiter),
+                         special_text(bound),
                          bound.measured.empty() ? "" : "; measured here: " + bound.measured);
   }
   return lines;
@@ -148,7 +113,7 @@ MaybeValues render_cuda(const ProposalContext& context) {
   const std::string& target = context.facts.architecture;
   return Values{
       {"architecture", target.empty() ? "that of the GPU" : target},
-      {"instructions", std::string(instructions(capability(context.facts)))},
+      {"instructions", std::string(instructions(tasks::compute_capability(target)))},
       {"boundary", "1 to 2 us"},
       {"static_shared", fmt::format("{} KiB", context.facts.max_static_shared_bytes >> 10)}};
 }
@@ -160,24 +125,6 @@ MaybeValues render_hip(const ProposalContext& context) {
   return Values{{"architecture", context.facts.architecture},
                 {"warp_size", std::to_string(context.facts.warp_size)},
                 {"boundary", "a few microseconds"}};
-}
-
-MaybeValues render_products(const ProposalContext& context) {
-  if (context.task == nullptr) {
-    return std::nullopt;
-  }
-  const tasks::Precision precision = context.task->tolerance.precision;
-  if (context.device != "cuda" || precision == tasks::Precision::F64) {
-    return std::nullopt;
-  }
-  const double operations = intensity(context);
-  if (operations < kMostlyArithmetic) {
-    return std::nullopt;
-  }
-  return Values{{"intensity", fmt::format("up to {:.0f} operations for a byte", operations)},
-                {"design", std::string(precision == tasks::Precision::F32
-                                           ? kFloatDesign
-                                           : tensor_design(capability(context.facts)))}};
 }
 
 MaybeValues render_bounds(const ProposalContext& context) {
@@ -194,7 +141,8 @@ MaybeValues render_bounds(const ProposalContext& context) {
                     ? "a kernel that does all operations of the module (algebra, or zeros that "
                       "need no work, may save some)"
                     : "any kernel"},
-      {"bounds", bound_lines(context.bounds)}};
+      {"bounds", bound_lines(context.bounds)},
+      {"usual", usual_text(context.bounds)}};
 }
 
 std::string time_text(double nanoseconds) {

@@ -24,6 +24,7 @@ namespace winnow::agents {
 namespace {
 
 using testing::HasSubstr;
+using testing::IsSupersetOf;
 using testing::Not;
 
 const std::filesystem::path kRoot = WINNOW_SOURCE_DIR;
@@ -331,6 +332,115 @@ TEST(PromptRecipe, LeavesOutWhatADeviceOrTaskHasNoUseFor) {
   EXPECT_THAT(prompt_of(full_context(w4, "cuda")), HasSubstr("\"prepare\""));
 }
 
+const char* const kUsesWgmma = "// wgmma.mma_async, tensor_maps, mbarrier.try_wait";
+
+/// The names of the sections that a prompt of this operator has.
+std::set<std::string> sections_of(const ProposalContext& context) {
+  std::set<std::string> names;
+  for (const SectionText& section : PromptTemplates().sections(context)) {
+    names.insert(section.name);
+  }
+  return names;
+}
+
+TEST(PromptExamples, ShowWhatNoKernelOfThePromptHas) {
+  const tasks::Task gemm = catalogue_task("gemm_f16");
+  const auto sections = sections_of(context_for(gemm, "cuda", "seed"));
+  EXPECT_THAT(sections, IsSupersetOf({"example of a kernel file", "ring of stages", "wgmma",
+                                      "module", "baseline's code"}));
+  EXPECT_FALSE(sections.contains("example of tensor maps")) << "the ring has some";
+
+  ProposalContext context = context_for(gemm, "cuda", "rewrite");
+  auto of_parent = sections_of(context);
+  EXPECT_THAT(of_parent, IsSupersetOf({"ring of stages", "wgmma"}));
+  for (const char* superfluous : {"example of a kernel file", "module", "baseline's code"}) {
+    EXPECT_FALSE(of_parent.contains(superfluous)) << superfluous;
+  }
+  context.parent->text = kUsesWgmma;
+  of_parent = sections_of(context);
+  for (const char* superfluous : {"ring of stages", "wgmma", "example of tensor maps"}) {
+    EXPECT_FALSE(of_parent.contains(superfluous)) << superfluous;
+  }
+  EXPECT_FALSE(sections_of(context_for(gemm, "cuda", "diff")).contains("wgmma"))
+      << "a small change";
+}
+
+/// The code of the one block of a section.
+std::string code_of(const std::vector<SectionText>& sections, const std::string& name) {
+  for (const SectionText& section : sections) {
+    const std::size_t begin = section.text.find("```cuda\n");
+    if (section.name == name && begin != std::string::npos) {
+      const std::size_t code = begin + std::string_view("```cuda\n").size();
+      return section.text.substr(code, section.text.find("```", code) - code);
+    }
+  }
+  return {};
+}
+
+// So what compile_test.cpp and gpu_test.cpp show of that file holds for the prompt.
+TEST(PromptExamples, OfWgmmaAreAFileThatIsTested) {
+  const tasks::Task gemm = catalogue_task("gemm_f16");
+  const auto sections = PromptTemplates().sections(context_for(gemm, "cuda", "seed"));
+  const std::string ring = code_of(sections, "ring of stages");
+  const std::size_t plan_end = ring.find("@*/\n");
+  ASSERT_NE(plan_end, std::string::npos);
+  const std::string file =
+      ring.substr(0, plan_end + 4) + code_of(sections, "wgmma") + ring.substr(plan_end + 4);
+  const std::string tested =
+      read_file(kRoot / "tests/gpu/kernels/gemm_bf16_wgmma.cu", std::uint64_t{1} << 20U);
+  EXPECT_EQ(tested.substr(0, file.size()), file);
+}
+
+TEST(PromptExamples, ARepairSeesTheTechniqueThatItsKernelTries) {
+  const tasks::Task gemm = catalogue_task("gemm_f16");
+  ProposalContext context = context_for(gemm, "cuda", "repair");
+  EXPECT_FALSE(sections_of(context).contains("wgmma"));
+  context.parent->text = kUsesWgmma;
+  EXPECT_THAT(sections_of(context), IsSupersetOf({"ring of stages", "wgmma"}));
+}
+
+TEST(PromptExamples, FitTheDeviceAndTheTask) {
+  const tasks::Task gemm = catalogue_task("gemm_f16");
+  ProposalContext context = context_for(gemm, "cuda", "seed");
+  context.facts.architecture = "sm_100a";
+  EXPECT_FALSE(sections_of(context).contains("wgmma"));
+  EXPECT_TRUE(sections_of(context).contains("example of tensor maps"));
+  for (const char* other : {"gemm_f32", "row_softmax", "attention_decode_gqa"}) {
+    const tasks::Task task = catalogue_task(other);
+    EXPECT_FALSE(sections_of(context_for(task, "cuda", "seed")).contains("wgmma")) << other;
+  }
+  EXPECT_FALSE(sections_of(context_for(gemm, "cpu", "seed")).contains("wgmma"));
+}
+
+TEST(PromptExamples, AnImportedModuleIsAlwaysShown) {
+  const tasks::Task task = torch_task();
+  EXPECT_TRUE(sections_of(context_for(task, "cuda", "rewrite")).contains("module"));
+}
+
+TEST(PromptWork, TellsTheTechniquesOfOneKindOfWork) {
+  const std::map<std::string, std::string> said{
+      {"attention_causal", "running softmax between them"},
+      {"attention_decode_gqa", "Cut the keys of one sequence into parts"},
+      {"gemm_f16", "that one producer warp fills by TMA"},
+      {"gemm_f32", "split into several parts"},
+      {"conv_bn_relu", "bring a tile with its rim"},
+      {"cumsum_rows", "parts that hand their sums on"},
+      {"rmsnorm", "Rows are reduced"},
+      {"spmv_csr", "positions of the data are data"},
+      {"axpy", "Each byte is moved once"}};
+  for (const auto& [name, words] : said) {
+    const std::string prompt = prompt_of(context_for(catalogue_task(name), "cuda", "seed"));
+    std::size_t kinds = 0;
+    for (std::size_t at = prompt.find("# This kind of work"); at != std::string::npos;
+         at = prompt.find("# This kind of work", at + 1)) {
+      ++kinds;
+    }
+    EXPECT_EQ(kinds, 1U) << name;
+    EXPECT_THAT(prompt, HasSubstr(words)) << name;
+  }
+  EXPECT_FALSE(sections_of(context_for(catalogue_task("axpy"), "cpu", "seed")).contains("work"));
+}
+
 TEST(PromptRecipe, ShowsLoopsToATaskThatCountsSteps) {
   tasks::Task task = catalogue_task("stencil2d");
   EXPECT_THAT(prompt_of(full_context(task, "cpu")), Not(HasSubstr("\"repeat\"")));
@@ -342,9 +452,9 @@ TEST(PromptRecipe, ShowsLoopsToATaskThatCountsSteps) {
 }
 
 TEST(PromptRecipe, ShowsATensorMapExampleThatIsAKernelFile) {
-  const tasks::Task gemm = catalogue_task("gemm_f16");
-  for (const SectionText& section : PromptTemplates().sections(full_context(gemm, "cuda"))) {
-    if (section.name != "tensor maps") {
+  const tasks::Task task = catalogue_task("row_softmax");
+  for (const SectionText& section : PromptTemplates().sections(context_for(task, "cuda", "seed"))) {
+    if (section.name != "example of tensor maps") {
       continue;
     }
     const ExtractedKernel example = extract_kernel_file(section.text, "stop");

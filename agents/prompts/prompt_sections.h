@@ -25,8 +25,18 @@ MaybeValues render_prepare(const ProposalContext& context); ///< tasks with stat
 /// modules of many layers.
 MaybeValues render_loops(const ProposalContext& context);
 
+// prompt_examples.cpp
+/// Whether the prompt shows a correct kernel of a model in full.
+bool builds_on_a_kernel(const ProposalContext& context);
+MaybeValues render_example_file(const ProposalContext& context);
+MaybeValues render_tensor_map_example(const ProposalContext& context);
+MaybeValues render_wgmma(const ProposalContext& context);
+MaybeValues render_ring(const ProposalContext& context); ///< of stages, by mbarriers and TMA
+
 // prompt_task.cpp
 MaybeValues render_task(const ProposalContext& context);
+/// The PyTorch module: where it defines the task, or no kernel shows the operation.
+MaybeValues render_module(const ProposalContext& context);
 /// Whether the prompt folds the names of the module's parameters and buffers: there are many.
 bool folds_parameters(const tasks::Task& task);
 
@@ -34,11 +44,17 @@ bool folds_parameters(const tasks::Task& task);
 MaybeValues render_device(const ProposalContext& context);
 MaybeValues render_cuda(const ProposalContext& context);
 MaybeValues render_hip(const ProposalContext& context);
-MaybeValues render_products(const ProposalContext& context); ///< work for tensor cores
 MaybeValues render_bounds(const ProposalContext& context);
+
+// prompt_work.cpp
+/// The template `file` ("work_scan") if it is the one of the task's kind of work.
+MaybeValues render_work(const ProposalContext& context, std::string_view file);
+/// Whether kernels for this task may gain by wgmma. Without a task: whether the device has it.
+bool multiplies_by_wgmma(const ProposalContext& context);
 
 // prompt_attempts.cpp
 MaybeValues render_baseline(const ProposalContext& context);
+MaybeValues render_baseline_code(const ProposalContext& context);
 MaybeValues render_exemplar(const ProposalContext& context);
 MaybeValues render_best(const ProposalContext& context);
 MaybeValues render_standing(const ProposalContext& context); ///< the best one in a line

@@ -279,9 +279,17 @@ MaybeValues render_task(const ProposalContext& context) {
                 {"operations", amount_text(task.operations, task, context.device)},
                 {"bytes", amount_text(task.bytes, task, context.device)},
                 {"shapes", shape_lines(task, context.device)},
-                {"sizes", sizes_text(task, context.device)},
-                {"reference", reference_text(task)},
-                {"reference_python", std::string(trim(task.reference_python))}};
+                {"sizes", sizes_text(task, context.device)}};
+}
+
+MaybeValues render_module(const ProposalContext& context) {
+  const tasks::Task* task = context.task;
+  const bool is_of_a_role = contains(role_operator_names(), context.op);
+  if (task == nullptr || (!task->torch && !is_of_a_role && builds_on_a_kernel(context))) {
+    return std::nullopt;
+  }
+  return Values{{"reference", reference_text(*task)},
+                {"reference_python", std::string(trim(task->reference_python))}};
 }
 
 } // namespace winnow::agents

@@ -139,7 +139,7 @@ std::string PromptTemplates::rules(const ProposalContext& context) const {
   of_any_kernel.op = "seed"; // needs no earlier kernel
   std::string text;
   for (const SectionText& section : sections(of_any_kernel)) {
-    text += section.stability == Stability::Stable ? section.text : "";
+    text += section.stability == Stability::Volatile ? "" : section.text;
   }
   return text;
 }

@@ -37,8 +37,10 @@ EarlierAttempt earlier_attempt(int number, const tasks::Evaluation& evaluation);
 struct ShapeBound {
   std::string shape; ///< "m=4096, n=4096"
   double least_ns = 0;
-  std::string limiter;  ///< what sets the least time: "DRAM's peak"
-  std::string measured; ///< measured times to compare with: "a plain copy ... takes 34.8 us"
+  std::string limiter;      ///< what sets the least time: "DRAM's peak"
+  std::string measured;     ///< measured times to compare with: "a plain copy ... takes 34.8 us"
+  double special_calls = 0; ///< of exp, rsqrt and the like; 0: not stated, or no matter
+  double special_ns = 0;    ///< the time of these calls on the units for them
 };
 
 /// A speed or time of the device: a peak, or a measured one.
@@ -129,9 +131,9 @@ public:
   std::vector<Message> proposal(const ProposalContext& context) const;
   /// The sections of proposal(), in order.
   std::vector<SectionText> sections(const ProposalContext& context) const;
-  /// The stable sections alone, as one text for a reader: the rules, the kernel file, the task, the
-  /// device and its bounds. Without a task: what holds for all tasks, and each part of the kernel
-  /// file that the device has.
+  /// What holds before the first kernel, as one text for a reader: the rules, the kernel file, the
+  /// task, the device and its bounds, and examples. Without a task: what holds for all tasks, and
+  /// each part of the kernel file that the device has.
   std::string rules(const ProposalContext& context) const;
 
 private:

@@ -99,12 +99,12 @@ std::string prompt_text(const ProposalContext& context) {
 TEST(Prompts, DescribeTaskDeviceAndFormat) {
   const tasks::Task task = softmax_task();
   const auto messages = PromptTemplates().proposal(context_for(task));
-  ASSERT_EQ(messages.size(), 3U);
+  ASSERT_EQ(messages.size(), 4U);
   EXPECT_EQ(messages[0].role, "system");
   EXPECT_THAT(messages[0].text, HasSubstr("NOT zeroed"));
   EXPECT_THAT(messages[0].text, HasSubstr("/*@winnow"));
   EXPECT_EQ(messages[1].role, "user");
-  const std::string user = messages[1].text + messages[2].text;
+  const std::string user = messages[1].text + messages[2].text + messages[3].text;
   EXPECT_THAT(user, HasSubstr("Softmax of each row"));
   EXPECT_THAT(user, HasSubstr("- `x`: input, f32 (`const float*`), shape [rows, cols]"));
   EXPECT_THAT(user, HasSubstr("rows=64, cols=1000"));
@@ -206,8 +206,12 @@ TEST(Prompts, SayWhetherAnIntHoldsAnyIndex) {
 TEST(Prompts, ShowAnExampleThatIsAKernelFile) {
   const tasks::Task task = softmax_task();
   const ProposalContext context = context_for(task);
-  const std::string system = PromptTemplates().proposal(context)[0].text;
-  const ExtractedKernel example = extract_kernel_file(system, "stop");
+  const std::vector<SectionText> sections = PromptTemplates().sections(context);
+  const auto shown = std::find_if(sections.begin(), sections.end(), [](const SectionText& one) {
+    return one.name == "example of a kernel file";
+  });
+  ASSERT_NE(shown, sections.end());
+  const ExtractedKernel example = extract_kernel_file(shown->text, "stop");
   ASSERT_TRUE(example.text) << example.problem;
   const auto parsed = tasks::parse_kernel_file(*example.text, "example.cu");
   EXPECT_TRUE(parsed.warnings.empty()) << to_string(parsed.warnings.front());
@@ -229,13 +233,15 @@ TEST(Prompts, KeepThePrefixWhileTheTailChanges) {
   context.history = {earlier_attempt(2, context.best->evaluation),
                      earlier_attempt(3, context.previous->evaluation)};
   const auto later = PromptTemplates().proposal(context);
-  ASSERT_EQ(first.size(), 3U);
-  ASSERT_EQ(later.size(), 4U) << "the best kernel has a message of its own";
+  ASSERT_EQ(first.size(), 4U);
+  ASSERT_EQ(later.size(), 4U);
   for (const std::size_t stable : {0U, 1U}) {
     EXPECT_EQ(first[stable].text, later[stable].text);
     EXPECT_TRUE(first[stable].end_of_prefix);
   }
-  EXPECT_FALSE(first[2].end_of_prefix);
+  EXPECT_TRUE(first[2].end_of_prefix) << "the same for all calls that show no kernel";
+  EXPECT_THAT(first[2].text, HasSubstr("// BASELINE CODE"));
+  EXPECT_FALSE(first[3].end_of_prefix);
   EXPECT_THAT(later[2].text, HasSubstr("// BEST"));
   EXPECT_TRUE(later[2].end_of_prefix);
   EXPECT_THAT(later[3].text, HasSubstr("// PREVIOUS"));
@@ -339,7 +345,7 @@ TEST(Prompts, TemplatesAreOverriddenFileByFile) {
   std::ofstream(directory.path() / "question_improve.md") << "My question. {{advice}}\n";
   const tasks::Task task = softmax_task();
   const auto messages = PromptTemplates(directory.path()).proposal(context_for(task));
-  EXPECT_THAT(messages[2].text, HasSubstr("My question. Write a correct kernel"));
+  EXPECT_THAT(messages[3].text, HasSubstr("My question. Write a correct kernel"));
   EXPECT_THAT(messages[1].text, StartsWith("# Task"));
   const auto own = own_templates(directory.path());
   ASSERT_EQ(own.size(), 1U);
@@ -472,6 +478,20 @@ TEST(Feedback, TabulatesTimes) {
   EXPECT_THAT(text, HasSubstr("Overall: 2.00x the speed of PyTorch eager"));
   EXPECT_THAT(text, HasSubstr("BLOCK=128"));
   EXPECT_THAT(text, HasSubstr("| rows=64, cols=1000 | 1 us | 2 us | 2.00x |"));
+}
+
+TEST(Feedback, SaysHowNearTheToleranceIs) {
+  tasks::Evaluation evaluation = correct(2);
+  EXPECT_THAT(feedback_text(evaluation, "the baseline"), Not(HasSubstr("Largest error")));
+  tasks::CaseResult shown = timed_case(1000, 2000);
+  shown.max_error_ratio = 0.423;
+  shown.rms_error_ratio = 0.131;
+  tasks::CaseResult hidden = shown;
+  hidden.set = tasks::ShapeSet::Promotion;
+  hidden.max_error_ratio = 0.9;
+  evaluation.cases = {shown, hidden};
+  EXPECT_THAT(feedback_text(evaluation, "the baseline"),
+              HasSubstr("Largest error: 0.42 of its limit; rms of all errors: 0.13 of its own"));
 }
 
 TEST(Feedback, CapsCompilerMessages) {

@@ -40,12 +40,16 @@ public:
       : root_(root), intermediates_(std::move(intermediates)), task_(task) {}
 
   void parse() {
-    root_.allow_keys({"title", "description", "operations", "bytes", "axes", "tensors", "scalars",
-                      "tolerance", "shapes", "library_baselines", "reference", "source"});
+    root_.allow_keys({"title", "description", "operations", "bytes", "special_functions", "axes",
+                      "tensors", "scalars", "tolerance", "shapes", "library_baselines", "reference",
+                      "source"});
     task_.title = written("title");
     task_.description = written("description");
     task_.operations = read_expression(root_, "operations");
     task_.bytes = read_expression(root_, "bytes");
+    if (root_.has("special_functions")) {
+      task_.special_functions = read_expression(root_, "special_functions");
+    }
     parse_reference();
     if (const auto source = root_.optional_table("source")) {
       source->allow_keys({"origin", "flags"});
@@ -392,6 +396,9 @@ private:
     };
     check(root_, "operations", task_.operations);
     check(root_, "bytes", task_.bytes);
+    if (task_.special_functions) {
+      check(root_, "special_functions", *task_.special_functions);
+    }
     if (task_.tolerance.precision != Precision::Int) {
       const TomlReader tolerance = root_.table("tolerance");
       check(tolerance, "multiple", task_.tolerance.multiple);

@@ -155,6 +155,8 @@ struct Task {
   Tolerance tolerance;
   Expression operations; ///< float expression over axes: arithmetic operations in one run
   Expression bytes;      ///< float expression over axes: the least bytes that a run must move
+  /// Float expression over axes: calls of exp, rsqrt and the like, where they may limit a kernel.
+  std::optional<Expression> special_functions;
   std::vector<LibraryBaseline> library_baselines;
   std::vector<Shape> shapes;
   std::string task_toml; ///< text of task.toml

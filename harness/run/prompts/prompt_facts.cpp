@@ -3,14 +3,15 @@
 #include "base/text.h"
 #include "evaluators/evaluation/profile.h"
 #include "evaluators/timing/physical_floor.h"
+#include "profiling/counters/counter_names.h"
 #include "search/outcome.h"
 #include "search/response_surface.h"
 #include "tasks/known_limit.h"
+#include "tasks/plan/architecture.h"
 #include "tasks/plan/kernel_file.h"
 #include "tasks/plan/tuning/parameter_choices.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -24,17 +25,6 @@ using tasks::Precision;
 
 constexpr double kNsPerSecond = 1e9;
 
-/// Compute capability * 10; 0 if the device is no NVIDIA GPU.
-int capability_of(const tasks::DeviceFacts& facts) {
-  constexpr std::string_view kNvidia = "sm_";
-  int number = 0;
-  if (facts.architecture.starts_with(kNvidia)) {
-    const char* const text = facts.architecture.data();
-    std::from_chars(text + kNvidia.size(), text + facts.architecture.size(), number);
-  }
-  return number;
-}
-
 /// Tensor operations per second, by the same table that refuses implausible times.
 double tensor_peak(const tasks::DeviceFacts& facts, Precision precision) {
   TaskWork work;
@@ -47,7 +37,7 @@ double tensor_peak(const tasks::DeviceFacts& facts, Precision precision) {
 /// The rates of an NVIDIA GPU at its highest rated clock.
 void add_peaks(agents::ProposalContext& context) {
   const tasks::DeviceFacts& facts = context.facts;
-  const int capability = capability_of(facts);
+  const int capability = tasks::compute_capability(facts.architecture);
   if (capability < 75 || facts.clock_mhz <= 0) {
     return;
   }
@@ -83,18 +73,61 @@ void add_measured(const profiling::SpeedOfLight& speed, agents::ProposalContext&
   }
 }
 
+/// Exponentials and the like, where they take a good part of the least time.
+void add_special(const tasks::Shape& shape, const agents::ProposalContext& context,
+                 agents::ShapeBound& bound) {
+  constexpr double kCallsOfACycle = 16; // of a multiprocessor, from compute capability 7.5 on
+  constexpr double kMatters = 0.3;
+  const tasks::DeviceFacts& facts = context.facts;
+  if (!context.task->special_functions || facts.clock_mhz <= 0 ||
+      tasks::compute_capability(facts.architecture) < 75) {
+    return;
+  }
+  tasks::Scope scope;
+  tasks::bind_shape(*context.task, shape, scope);
+  const double calls = context.task->special_functions->evaluate_float(scope);
+  const double ns =
+      calls / (kCallsOfACycle * static_cast<double>(facts.sm_count)) / facts.clock_mhz * 1e3;
+  if (ns > kMatters * bound.least_ns) {
+    bound.special_calls = calls;
+    bound.special_ns = ns;
+  }
+}
+
 agents::ShapeBound bound_of(const tasks::Shape& shape, const agents::ProposalContext& context,
                             const std::vector<ProfiledShape>& profile) {
   const auto found = std::find_if(profile.begin(), profile.end(),
                                   [&](const auto& one) { return one.shape_id == shape.id; });
   if (found != profile.end() && found->shape.speed_of_light) {
     const profiling::SpeedOfLight& speed = *found->shape.speed_of_light;
-    return {to_string(shape), speed.least_ns, speed.bound, profiling::measured_text(speed)};
+    return {to_string(shape), speed.least_ns, speed.bound, profiling::measured_text(speed), 0, 0};
   }
   const evaluators::PhysicalFloor floor = evaluators::physical_floor(
       evaluators::stated_work(*context.task, shape), context.facts, std::nullopt);
-  return {to_string(shape), floor.ns(),
-          floor.memory_ns >= floor.arithmetic_ns ? floor.memory_peak : floor.arithmetic_peak, ""};
+  return {to_string(shape),
+          floor.ns(),
+          floor.memory_ns >= floor.arithmetic_ns ? floor.memory_peak : floor.arithmetic_peak,
+          "",
+          0,
+          0};
+}
+
+/// The steps that take most of a run's time.
+std::string step_line(const ProfiledShape& profiled) {
+  constexpr std::size_t kMostSteps = 6;
+  std::vector<evaluators::StepTime> steps = profiled.steps;
+  std::stable_sort(steps.begin(), steps.end(),
+                   [](const auto& one, const auto& other) { return one.ns > other.ns; });
+  std::vector<std::string> shown;
+  for (std::size_t i = 0; i < std::min(kMostSteps, steps.size()); ++i) {
+    shown.push_back(
+        fmt::format("{} {}{}", steps[i].step, profiling::counter_text(steps[i].ns, "ns"),
+                    steps[i].count > 1 ? fmt::format(" ({} times)", steps[i].count) : ""));
+  }
+  return shown.empty()
+             ? ""
+             : fmt::format("  steps, each by itself with warm caches: {}{}\n", join(shown, ", "),
+                           steps.size() > kMostSteps ? ", and others" : "");
 }
 
 std::string launch_line(const ProfiledShape& profiled) {
@@ -112,7 +145,7 @@ std::string launch_line(const ProfiledShape& profiled) {
   if (launch.blocks_per_multiprocessor) {
     line += fmt::format("; resident blocks an SM: {:.0f}", *launch.blocks_per_multiprocessor);
   }
-  return line + "\n";
+  return line + "\n" + step_line(profiled);
 }
 
 } // namespace
@@ -167,6 +200,7 @@ void add_prompt_facts(agents::ProposalContext& context) {
   for (const tasks::Shape& shape :
        context.task->shapes_of(tasks::ShapeSet::Search, context.device)) {
     context.bounds.push_back(bound_of(shape, context, profile));
+    add_special(shape, context, context.bounds.back());
   }
   add_peaks(context);
   const auto measured = std::find_if(profile.begin(), profile.end(), [](const auto& one) {

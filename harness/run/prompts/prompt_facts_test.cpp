@@ -69,6 +69,19 @@ TEST(PromptFacts, ComeFromThePeaksWithoutAProfile) {
               DoubleNear(6.69e13, 1e11));
 }
 
+TEST(PromptFacts, TellTheTimeOfExponentialsWhereItMatters) {
+  const tasks::Task task = tasks::find_task(
+      std::filesystem::path(WINNOW_SOURCE_DIR) / "tasks/catalogue", "attention_causal");
+  agents::ProposalContext context = on_h200(task);
+  add_prompt_facts(context);
+  // 2 * 32 * 4096 * 4097 / 2 exponentials by 16 * 132 a cycle at 1.98 GHz.
+  EXPECT_THAT(context.bounds[0].special_ns, DoubleNear(128.4e3, 100));
+  const tasks::Task product = gemm();
+  agents::ProposalContext without = on_h200(product);
+  add_prompt_facts(without);
+  EXPECT_EQ(without.bounds[0].special_ns, 0);
+}
+
 TEST(PromptFacts, TakeMeasuredValuesFromTheBaselinesProfile) {
   const tasks::Task task = gemm();
   agents::ProposalContext context = on_h200(task);
@@ -81,6 +94,18 @@ TEST(PromptFacts, TakeMeasuredValuesFromTheBaselinesProfile) {
   EXPECT_THAT(ceiling(context, "a plain copy (DRAM), measured"), DoubleNear(4e12, 1e9));
   EXPECT_THAT(ceiling(context, "f16_tensor operations, measured"), DoubleNear(7e14, 1e10));
   EXPECT_EQ(ceiling(context, "an empty launch, measured"), 2000);
+}
+
+TEST(PromptFacts, TellTheTimeOfEachStep) {
+  evaluators::ProfiledShape profiled;
+  profiled.shape.shape = "n=64";
+  profiled.launch = {"attend<4>", 2, 132, 384, 168, 197632, 0.19, 1};
+  profiled.steps = {{"fill of sums", 1, 2'100}, {"attend<4>", 1, 81'300}, {"merge", 2, 12'000}};
+  tasks::Evaluation evaluation;
+  evaluation.profile = nlohmann::json::array({profiled}).dump();
+  EXPECT_THAT(launch_lines(evaluation),
+              HasSubstr("\n  steps, each by itself with warm caches: attend<4> 81.3 us, merge "
+                        "12.0 us (2 times), fill of sums 2.10 us\n"));
 }
 
 TEST(PromptFacts, SayHowTheLaunchFillsTheDevice) {
