@@ -108,7 +108,7 @@ MaybeValues render_baseline(const ProposalContext& context) {
 }
 
 MaybeValues render_baseline_code(const ProposalContext& context) {
-  return context.baseline && !builds_on_a_kernel(context)
+  return context.baseline && context.op != "repair" && !builds_on_a_kernel(context)
              ? MaybeValues(Values{{"code", fenced_code(context.baseline->text)}})
              : std::nullopt;
 }

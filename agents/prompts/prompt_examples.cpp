@@ -30,16 +30,24 @@ bool has_code(const Attempt& attempt, std::string_view mark) {
   return attempt.text.find(mark) != std::string::npos;
 }
 
-/// Whether the prompt has use for an example of code with this mark. A repair has use for the
-/// technique that its kernel tries; a small change for none; other calls for what no kernel shows.
+/// Whether the prompt has use for an example of code with this mark. Calls for a new kernel have,
+/// if no kernel shows it; a repair, if its kernel tries it. The other operators keep what their
+/// parents are made of.
 bool needs_example(const ProposalContext& context, std::string_view mark) {
   const std::vector<const Attempt*> shown = shown_kernels(context);
   const bool is_shown = std::any_of(
       shown.begin(), shown.end(), [&](const Attempt* attempt) { return has_code(*attempt, mark); });
-  return context.op == "repair" ? is_shown : !is_shown && (shown.empty() || context.op != "diff");
+  const bool makes_a_new_kernel =
+      context.op == "seed" || context.op == "improve" || context.op == "rewrite";
+  return context.op == "repair" ? is_shown : makes_a_new_kernel && !is_shown;
 }
 
-constexpr std::string_view kWgmma = "wgmma.mma_async";
+/// The kernel to repair waits for something that does not come.
+bool hangs(const ProposalContext& context) {
+  const tasks::Verdict verdict =
+      context.parent ? context.parent->evaluation.verdict : tasks::Verdict::NotJudged;
+  return verdict == tasks::Verdict::Timeout || verdict == tasks::Verdict::LaunchError;
+}
 
 } // namespace
 
@@ -55,18 +63,18 @@ MaybeValues render_example_file(const ProposalContext& context) {
 }
 
 MaybeValues render_tensor_map_example(const ProposalContext& context) {
-  const bool is_in_the_ring = render_wgmma(context).has_value();
-  return shown_if(render_tensor_maps(context) && !is_in_the_ring &&
+  return shown_if(render_tensor_maps(context) && !render_ring(context) &&
                   needs_example(context, "tensor_maps"));
 }
 
 MaybeValues render_wgmma(const ProposalContext& context) {
-  return shown_if(context.facts.tensor_maps && multiplies_by_wgmma(context) &&
-                  needs_example(context, kWgmma));
+  return shown_if(multiplies_by_wgmma(context) && needs_example(context, "wgmma.mma_async") &&
+                  !(context.op == "repair" && hangs(context)));
 }
 
 MaybeValues render_ring(const ProposalContext& context) {
-  return shown_if(render_wgmma(context) && needs_example(context, "mbarrier.try_wait"));
+  return shown_if(multiplies_by_wgmma(context) && needs_example(context, "mbarrier.try_wait") &&
+                  (context.op == "seed" || (context.op == "repair" && hangs(context))));
 }
 
 } // namespace winnow::agents
