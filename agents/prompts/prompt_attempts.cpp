@@ -3,6 +3,8 @@
 #include "base/text/number_text.h"
 #include "tasks/task/speedup_versus.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace winnow::agents {
@@ -41,9 +43,12 @@ std::string speed_text(const Attempt& attempt) {
 
 /// "- attempt 3: wrong: ..."
 std::string history_line(const EarlierAttempt& attempt) {
-  return fmt::format("- attempt {}: {}{}{}\n", attempt.number, to_string(attempt.verdict),
+  return fmt::format("- attempt {}: {}{}{}{}\n", attempt.number, to_string(attempt.verdict),
                      attempt.speedup > 0 ? ", " + number_text(attempt.speedup) + "x" : "",
-                     attempt.reason.empty() ? "" : ": " + attempt.reason);
+                     attempt.reason.empty() ? "" : ": " + attempt.reason,
+                     attempt.idea.empty() ? ""
+                                          : ". Idea: " + shortened(to_valid_utf8(attempt.idea),
+                                                                   kMaxHistoryDetailBytes));
 }
 
 std::string bullets(const std::vector<std::string>& lines) {
@@ -177,12 +182,20 @@ MaybeValues render_history(const ProposalContext& context) {
   if (context.history.empty()) {
     return std::nullopt;
   }
-  std::string lines =
-      context.older > 0 ? fmt::format("- ({} older ones)\n", context.older) : std::string();
+  const std::vector<const Attempt*> shown = shown_kernels(context);
+  std::string lines;
   for (const EarlierAttempt& attempt : context.history) {
-    lines += history_line(attempt);
+    const bool is_shown = std::any_of(shown.begin(), shown.end(), [&](const Attempt* one) {
+      return one->number == attempt.number;
+    });
+    lines += is_shown ? "" : history_line(attempt);
   }
-  return Values{{"lines", lines}};
+  if (lines.empty()) {
+    return std::nullopt;
+  }
+  return Values{
+      {"lines",
+       (context.older > 0 ? fmt::format("- ({} older ones)\n", context.older) : "") + lines}};
 }
 
 MaybeValues render_previous(const ProposalContext& context) {

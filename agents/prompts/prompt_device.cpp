@@ -89,9 +89,9 @@ std::string usual_text(const std::vector<ShapeBound>& bounds) {
 std::string bound_lines(const std::vector<ShapeBound>& bounds) {
   std::string lines;
   for (const ShapeBound& bound : bounds) {
-    lines += fmt::format("- {}: {}{}{}{}\n", bound.shape, time_text(bound.least_ns),
+    lines += fmt::format("- {}: {}{}{}{}{}\n", bound.shape, time_text(bound.least_ns),
                          bound.limiter.empty() ? "" : fmt::format(" ({})", bound.limiter),
-                         special_text(bound),
+                         bound.other.empty() ? "" : "; " + bound.other, special_text(bound),
                          bound.measured.empty() ? "" : "; measured here: " + bound.measured);
   }
   return lines;

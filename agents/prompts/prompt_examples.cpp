@@ -6,26 +6,6 @@
 namespace winnow::agents {
 namespace {
 
-/// The kernels that the prompt of this operator shows in full.
-std::vector<const Attempt*> shown_kernels(const ProposalContext& context) {
-  std::vector<const Attempt*> shown;
-  const auto add = [&](const std::optional<Attempt>& attempt) {
-    if (attempt && !attempt->text.empty()) {
-      shown.push_back(&*attempt);
-    }
-  };
-  if (context.op == "improve") {
-    add(context.best);
-    add(context.previous);
-  } else if (context.op != "seed") {
-    add(context.parent);
-    if (context.op == "crossover" || context.op == "contrast") {
-      add(context.second);
-    }
-  }
-  return shown;
-}
-
 bool has_code(const Attempt& attempt, std::string_view mark) {
   return attempt.text.find(mark) != std::string::npos;
 }
@@ -50,6 +30,25 @@ bool hangs(const ProposalContext& context) {
 }
 
 } // namespace
+
+std::vector<const Attempt*> shown_kernels(const ProposalContext& context) {
+  std::vector<const Attempt*> shown;
+  const auto add = [&](const std::optional<Attempt>& attempt) {
+    if (attempt && !attempt->text.empty()) {
+      shown.push_back(&*attempt);
+    }
+  };
+  if (context.op == "improve") {
+    add(context.best);
+    add(context.previous);
+  } else if (context.op != "seed") {
+    add(context.parent);
+    if (context.op == "crossover" || context.op == "contrast") {
+      add(context.second);
+    }
+  }
+  return shown;
+}
 
 bool builds_on_a_kernel(const ProposalContext& context) {
   const std::vector<const Attempt*> shown = shown_kernels(context);

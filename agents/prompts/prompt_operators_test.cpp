@@ -103,7 +103,7 @@ ProposalContext full_context(const tasks::Task& task, const std::string& device)
     context.ceilings = {{"peak of 16-bit tensor operations", 1.07e15, "op/s"},
                         {"an empty launch", 2100, "ns"}};
     for (const tasks::Shape& shape : task.shapes_of(tasks::ShapeSet::Search, device)) {
-      context.bounds.push_back({to_string(shape), 142'000, "16-bit tensor peak",
+      context.bounds.push_back({to_string(shape), 142'000, "16-bit tensor peak", "",
                                 "a plain copy of the same 101 MB (DRAM) takes 28.4 us"});
     }
   }

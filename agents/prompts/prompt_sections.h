@@ -26,6 +26,8 @@ MaybeValues render_prepare(const ProposalContext& context); ///< tasks with stat
 MaybeValues render_loops(const ProposalContext& context);
 
 // prompt_examples.cpp
+/// The kernels of models that the prompt of this operator shows in full.
+std::vector<const Attempt*> shown_kernels(const ProposalContext& context);
 /// Whether the prompt shows a correct kernel of a model in full.
 bool builds_on_a_kernel(const ProposalContext& context);
 MaybeValues render_example_file(const ProposalContext& context);

@@ -5,6 +5,7 @@
 #include "tasks/task/generator_text.h"
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 
 #include <fmt/format.h>
@@ -142,20 +143,31 @@ std::string shape_lines(const tasks::Task& task, std::string_view device) {
   return lines;
 }
 
+/// "0.00143" for a number, "(8 + sqrt(k)) * 1.19e-07" for an expression.
+std::string times_unit(const tasks::Expression& multiple, double unit) {
+  double number = 0;
+  const std::string& text = multiple.text();
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size()
+             ? fmt::format("{:.3g}", number * unit)
+             : fmt::format("({}) * {:.3g}", text, unit);
+}
+
 std::string tolerance_text(const tasks::Tolerance& tolerance) {
   if (tolerance.precision == tasks::Precision::Int) {
     return "none: integers are exact";
   }
+  const double unit = tasks::epsilon(tolerance.accumulate);
   std::string text = fmt::format(
-      "an element may differ from the exact result by ({}) * {:.3g} * (the magnitude of what was "
-      "added up for it), besides the rounding of the output itself",
-      tolerance.multiple.text(), tasks::epsilon(tolerance.accumulate));
+      "an element may differ from the exact result by {} * (the magnitude of what was added up for "
+      "it), besides the rounding of the output itself",
+      times_unit(tolerance.multiple, unit));
   if (tolerance.absolute > 0) {
     text += fmt::format(" and {:.3g}", tolerance.absolute);
   }
-  text += fmt::format("; the rms over all elements by ({}) of these units. That takes {} "
+  text += fmt::format("; the rms over all elements by {} of these magnitudes. That takes {} "
                       "arithmetic; what is coarser is `low_precision`",
-                      tolerance.norm_multiple.text(), to_string(tolerance.accumulate));
+                      times_unit(tolerance.norm_multiple, unit), to_string(tolerance.accumulate));
   const std::string allowed = tasks::allowed_text(tolerance);
   return allowed.empty() ? text : text + ". Only this may be coarser: " + allowed;
 }
@@ -177,10 +189,9 @@ std::string sums_text(const tasks::Tolerance& tolerance) {
     return "TF32 tensor cores with f32 accumulators pass. Factors rounded to bf16 do not.";
   }
   if (is_narrow && tolerance.accumulate == Precision::F32) {
-    return fmt::format(
-        "tensor cores on {} factors with f32 accumulators pass. Accumulators in f16 or "
-        "bf16 do not.",
-        name);
+    const bool rounds_sums = tolerance.allows.contains("partial_sum");
+    return fmt::format("tensor cores on {} factors with f32 accumulators pass.{}", name,
+                       rounds_sums ? "" : " Accumulators in f16 or bf16 do not.");
   }
   return fmt::format("factors in {} with sums in f32 pass. Sums in {} do not.", name,
                      tolerance.precision == Precision::BF16 ? "bf16" : "8 bits or bf16");

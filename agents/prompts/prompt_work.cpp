@@ -44,8 +44,9 @@ std::string_view product_design(int capability) {
 std::string_view attention_design(int capability) {
   return has_wgmma(capability)
              ? "the tensor cores by `wgmma`, while one producer warp brings tiles of keys and "
-               "values by TMA through two or more stages, and two or three warpgroups own 64 rows "
-               "of queries each."
+               "values by TMA through two or more stages, and two warpgroups (three where a head "
+               "is at "
+               "most 64) own 64 rows of queries each."
          : has_tcgen05(capability)
              ? "the tensor cores by `tcgen05.mma` with scores and sums in tensor memory, while one "
                "warp brings keys and values by TMA and two warpgroups compute the softmax of two "

@@ -28,7 +28,8 @@ struct EarlierAttempt {
   int number = 0;
   tasks::Verdict verdict = tasks::Verdict::NotJudged;
   double speedup = 0;
-  std::string reason; ///< why it failed; empty: it did not, or prompts must not say why
+  std::string reason;    ///< why it failed; empty: it did not, or prompts must not say why
+  std::string idea = {}; ///< its author's words about it; empty: none
 };
 
 EarlierAttempt earlier_attempt(int number, const tasks::Evaluation& evaluation);
@@ -38,6 +39,7 @@ struct ShapeBound {
   std::string shape; ///< "m=4096, n=4096"
   double least_ns = 0;
   std::string limiter;      ///< what sets the least time: "DRAM's peak"
+  std::string other;        ///< another limit that comes near: "20.9 us by DRAM's peak"
   std::string measured;     ///< measured times to compare with: "a plain copy ... takes 34.8 us"
   double special_calls = 0; ///< of exp, rsqrt and the like; 0: not stated, or no matter
   double special_ns = 0;    ///< the time of these calls on the units for them

@@ -100,9 +100,10 @@ std::string changes(const ShapeProfile& now, const ShapeProfile& before) {
                       : join(told, "; ");
 }
 
-/// How busy each unit is, of its peak, and the clock of the multiprocessors during the run.
+/// How busy each unit is, of its peak (the tensor pipe even if it does nothing), and the clock of
+/// the multiprocessors during the counted run.
 std::string units_text(const CounterReport& counters) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kUnits{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kUnits{
       {{"tensor_pipe_pct", "tensor"},
        {"fma_pipe_pct", "FMA"},
        {"alu_pipe_pct", "ALU"},
@@ -112,18 +113,18 @@ std::string units_text(const CounterReport& counters) {
        {"l1_throughput_pct", "shared memory and L1"},
        {"l2_throughput_pct", "L2"},
        {"dram_throughput_pct", "DRAM"},
-       {"warps_active_pct", "warps resident"},
        {"fp16_pipe_pct", "FP16"}}};
   Lines units;
   for (const auto& [key, name] : kUnits) {
-    if (const std::optional<double> pct = counters.value(key); pct && *pct >= 0.5) {
+    if (const std::optional<double> pct = counters.value(key);
+        pct && (*pct >= 0.5 || units.empty())) {
       units.push_back(fmt::format("{} {:.0f} %", name, *pct));
     }
   }
   const std::optional<double> cycles = counters.value("sm_cycles");
   const std::optional<double> time_ns = counters.value("gpu_time_ns");
   if (cycles && time_ns && *time_ns > 0) {
-    units.push_back(fmt::format("clock {:.2f} GHz", *cycles / *time_ns));
+    units.push_back(fmt::format("clock of this run {:.2f} GHz", *cycles / *time_ns));
   }
   return units.size() > 1 ? join(units, ", ") : "";
 }

@@ -72,7 +72,9 @@ TEST(Feedback, TellsHowBusyTheUnitsAreAndWhatWarpsWaitFor) {
   }
   const std::string text = unwrapped(limiter_feedback({one}));
   EXPECT_THAT(
-      text, HasSubstr("  busy: tensor 62 %, special functions 48 %, DRAM 87 %, clock 1.75 GHz\n"));
+      text,
+      HasSubstr(
+          "  busy: tensor 62 %, special functions 48 %, DRAM 87 %, clock of this run 1.75 GHz\n"));
   EXPECT_THAT(
       text,
       HasSubstr("  warps wait for: matrix multiplies 50 %, barriers 30 %, fixed latencies 10 %\n"));

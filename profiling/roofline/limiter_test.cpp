@@ -282,6 +282,14 @@ TEST(Limiter, OfWarpsWithRolesIsNotTheirNumber) {
   EXPECT_THAT(all(facts), ElementsAre(Limiter::Latency));
 }
 
+TEST(Limiter, OfWarpsWithRolesIsTheTensorPipeThatTheyFeed) {
+  LimiterFacts facts = full({{"tensor_pipe_pct", 58}, {"stall_gmma", 3}});
+  EXPECT_EQ(first(facts).limiter, Limiter::Latency);
+  facts.has_roles_of_warps = true;
+  EXPECT_EQ(first(facts).limiter, Limiter::Tensor);
+  EXPECT_THAT(first(facts).because, HasSubstr("58 % active and idles the rest of the time (DRAM"));
+}
+
 TEST(Limiter, OfManyExponentialsIsTheirPipe) {
   const LimiterFinding found = first(full({{"xu_pipe_pct", 83}, {"tensor_pipe_pct", 55}}));
   EXPECT_EQ(found.limiter, Limiter::FloatingPoint);

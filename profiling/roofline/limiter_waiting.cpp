@@ -14,6 +14,7 @@ constexpr double kLaunchTimes = 2; ///< below this many empty launches, the time
 constexpr double kTailEfficiency = 0.75; ///< of waves: below, the last wave leaves SMs idle
 constexpr double kSpillShare = 0.1;      ///< of the bytes that the SMs move
 constexpr double kLowOccupancyPct = 50;
+constexpr double kLeadingPct = 30;      ///< of the tensor pipe, for which such kernels are made
 constexpr std::size_t kLeastStalls = 3; ///< for a comparison
 
 struct StallName {
@@ -27,7 +28,7 @@ constexpr std::array<StallName, 8> kStalls = {{
     {"stall_mio_throttle", "the queue of shared memory"},
     {"stall_lg_throttle", "the queue of global memory"},
     {"stall_barrier", "barriers"},
-    {"stall_math_pipe_throttle", "a busy pipe"},
+    {"stall_math_pipe_throttle", "a busy arithmetic pipe"},
     {"stall_wait", "fixed latencies"},
     {"stall_gmma", "matrix multiplies"},
 }};
@@ -209,6 +210,14 @@ void latency_rule(const LimiterFacts& facts, Findings& findings) {
                      "memory or latency limits",
                      units),
          {"dram_throughput_pct", "tensor_pipe_pct", "issue_active_pct"});
+    return;
+  }
+  if (const auto tensor = facts.counters.value("tensor_pipe_pct");
+      facts.has_roles_of_warps && tensor && *tensor >= kLeadingPct) {
+    find(findings, facts, Limiter::Tensor, kLatencyWeight,
+         fmt::format("the tensor pipe is {:.0f} % active and idles the rest of the time ({})",
+                     *tensor, units),
+         {"tensor_pipe_pct", "stall_gmma", "stall_barrier"});
     return;
   }
   std::string because = fmt::format("no unit is {:.0f} % busy ({})", kBusyPct, units);

@@ -94,22 +94,36 @@ void add_special(const tasks::Shape& shape, const agents::ProposalContext& conte
   }
 }
 
+/// The limit that is not the bound, if it comes near.
+std::string other_limit(const evaluators::PhysicalFloor& floor) {
+  constexpr double kNear = 0.5;
+  const bool is_memory = floor.memory_ns >= floor.arithmetic_ns;
+  const double other = is_memory ? floor.arithmetic_ns : floor.memory_ns;
+  return other < kNear * floor.ns()
+             ? ""
+             : fmt::format("{} by {}", profiling::counter_text(other, "ns"),
+                           is_memory ? floor.arithmetic_peak : floor.memory_peak);
+}
+
 agents::ShapeBound bound_of(const tasks::Shape& shape, const agents::ProposalContext& context,
                             const std::vector<ProfiledShape>& profile) {
+  const evaluators::PhysicalFloor floor = evaluators::physical_floor(
+      evaluators::stated_work(*context.task, shape), context.facts, std::nullopt);
+  agents::ShapeBound bound;
+  bound.shape = to_string(shape);
+  bound.least_ns = floor.ns();
+  bound.limiter =
+      floor.memory_ns >= floor.arithmetic_ns ? floor.memory_peak : floor.arithmetic_peak;
+  bound.other = other_limit(floor);
   const auto found = std::find_if(profile.begin(), profile.end(),
                                   [&](const auto& one) { return one.shape_id == shape.id; });
   if (found != profile.end() && found->shape.speed_of_light) {
     const profiling::SpeedOfLight& speed = *found->shape.speed_of_light;
-    return {to_string(shape), speed.least_ns, speed.bound, profiling::measured_text(speed), 0, 0};
+    bound.least_ns = speed.least_ns;
+    bound.limiter = speed.bound;
+    bound.measured = profiling::measured_text(speed);
   }
-  const evaluators::PhysicalFloor floor = evaluators::physical_floor(
-      evaluators::stated_work(*context.task, shape), context.facts, std::nullopt);
-  return {to_string(shape),
-          floor.ns(),
-          floor.memory_ns >= floor.arithmetic_ns ? floor.memory_peak : floor.arithmetic_peak,
-          "",
-          0,
-          0};
+  return bound;
 }
 
 /// The steps that take most of a run's time.
@@ -130,6 +144,17 @@ std::string step_line(const ProfiledShape& profiled) {
                            steps.size() > kMostSteps ? ", and others" : "");
 }
 
+/// Of the kernel with the most spills; empty: the compiler did not tell.
+std::string spill_text(const tasks::BuildRecord& build) {
+  double most = 0;
+  for (const tasks::KernelResources& kernel : build.kernels) {
+    most = std::max(most, static_cast<double>(kernel.spill_store_bytes + kernel.spill_load_bytes));
+  }
+  return build.kernels.empty() ? ""
+         : most > 0 ? fmt::format("Compiler: up to {:.0f} bytes of spills a thread.\n", most)
+                    : "Compiler: no spills.\n";
+}
+
 std::string launch_line(const ProfiledShape& profiled) {
   const evaluators::LaunchFacts& launch = profiled.launch;
   std::string line = fmt::format(
@@ -137,7 +162,7 @@ std::string launch_line(const ProfiledShape& profiled) {
       profiled.shape.shape, launch.launches, launch.kernel, launch.blocks,
       launch.threads_per_block);
   if (launch.registers) {
-    line += fmt::format(", {} registers a thread", *launch.registers);
+    line += fmt::format(", {} registers a thread at its launch", *launch.registers);
   }
   if (launch.shared_bytes) {
     line += fmt::format(", {:.1f} KiB shared memory a block", *launch.shared_bytes / 1024);
@@ -160,7 +185,7 @@ std::string launch_lines(const tasks::Evaluation& evaluation) {
       ++shown;
     }
   }
-  return lines;
+  return lines + spill_text(evaluation.build);
 }
 
 std::string surface_text(const std::vector<tasks::Evaluation>& trials, const std::string& text) {

@@ -118,7 +118,14 @@ TEST(PromptFacts, SayHowTheLaunchFillsTheDevice) {
   EXPECT_EQ(
       launch_lines(evaluation),
       "n=64: launches of a run: 2; the largest is gemm<4>, with 132 blocks of 384 threads, 168 "
-      "registers a thread, 193.0 KiB shared memory a block; resident blocks an SM: 1\n");
+      "registers a thread at its launch, 193.0 KiB shared memory a block; resident blocks an SM: "
+      "1\n");
+  tasks::KernelResources kernel;
+  evaluation.build.kernels = {kernel};
+  EXPECT_THAT(launch_lines(evaluation), HasSubstr("Compiler: no spills.\n"));
+  evaluation.build.kernels[0].spill_store_bytes = 16;
+  EXPECT_THAT(launch_lines(evaluation),
+              HasSubstr("Compiler: up to 16 bytes of spills a thread.\n"));
 }
 
 TEST(PromptFacts, SayHowAFamilyDependsOnItsParameters) {

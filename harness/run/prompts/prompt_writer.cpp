@@ -85,6 +85,7 @@ agents::ProposalContext PromptWriter::context_for(const TaskState& state, const 
   for (const search::Card& card : ask.history) {
     context.history.push_back(shelf_.earlier(card.candidate));
     context.history.back().number = card.number;
+    context.history.back().idea = shelf_.at(card.candidate).idea;
   }
   for (const search::Card& card : ask.families) {
     context.families.push_back(family_line(state, card));
