@@ -134,6 +134,15 @@ std::string against_answer(const BoardSummary& board) {
          ", the fastest library or framework that is timed here; " + baseline;
 }
 
+/// Of a leader that is fitted to the shown shapes.
+std::string general_answer(const LeaderboardRow& leader) {
+  const HeldOutShape& worst = *unfit_shape(leader.held_out);
+  return fmt::format("{}: at {} its speed beside {} is {:.2f} of that at the search shapes",
+                     leader.fitted, worst.shape_id,
+                     worst.beside_alternative ? leader.best_alternative : leader.speedup_versus,
+                     worst.share);
+}
+
 std::string limit_answer(const BoardSummary& board) {
   if (board.leader.of_light <= 0) {
     return "not known: " + board.bound;
@@ -180,6 +189,9 @@ json answers_json(const BoardSummary& board) {
   const bool needs_final = board.final_at.empty() || is_final_noisy(board);
   add("sure", sure_answer(board), needs_final ? board.final_command : "");
   add("against", against_answer(board));
+  if (!board.leader.fitted.empty()) {
+    add("general", general_answer(board.leader));
+  }
   add("limit", limit_answer(board));
   if (board.cost) {
     add("cost", cost_answer(board));

@@ -11,10 +11,12 @@
 #include "store/suite_calls.h"
 #include "store/task_notes.h"
 #include "tasks/known_limit.h"
+#include "tasks/result/fitted.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <map>
 #include <span>
 
 #include <fmt/format.h>
@@ -62,6 +64,12 @@ constexpr const char* kGaps =
     "AND n.shape_id = k.shape_id) WHERE e.id = ?1 AND k.shape_set = 'search' "
     "AND k.median_ns > 0 AND b.median_ns > 0 AND s.type = 'object' "
     "AND json_extract(s.value, '$.shape_id') = k.shape_id AND fraction > 0";
+
+/// Of ?3 on the task of candidate ?1.
+constexpr const char* kAlternativeTimes =
+    "SELECT shape_id, median_ns FROM baseline_timings "
+    "WHERE task_id = (SELECT task_id FROM candidates WHERE id = ?1) AND device_name = ?2 "
+    "AND name = ?3 AND median_ns > 0 ORDER BY id";
 
 constexpr const char* kCalls =
     "SELECT count(nullif(x.status, 'pending')) AS calls, count(x.served_from) AS "
@@ -158,6 +166,22 @@ public:
     return best == nullptr ? "" : best->name;
   }
 
+  /// Sets the shares at held-out shapes, and which kernels are fitted to the shown shapes.
+  void set_shares(BoardRows rows, const std::string& alternative) const {
+    const auto times_ns = alternative_times(rows.front(), alternative);
+    for (LeaderboardRow& row : rows) {
+      for (HeldOutShape& shape : row.held_out) {
+        const auto there = times_ns.find(shape.shape_id);
+        const bool beside = there != times_ns.end() && shape.median_ns > 0;
+        const double speed = beside ? there->second / shape.median_ns : shape.speedup;
+        const double shown = beside ? row.versus_best : row.speedup;
+        shape.beside_alternative = beside;
+        shape.share = shown > 0 ? speed / shown : 0;
+      }
+      row.fitted = unfit_shape(row.held_out) == nullptr ? "" : tasks::kFitted;
+    }
+  }
+
   void set_light(BoardRows rows) const {
     if (!tasks::why_no_limit(rows.front().device).empty()) {
       return;
@@ -221,6 +245,18 @@ public:
   }
 
 private:
+  /// By shape, hidden ones included.
+  std::map<std::string, double> alternative_times(const LeaderboardRow& row,
+                                                  const std::string& alternative) const {
+    Query select(database_, kAlternativeTimes);
+    select.bind(row.candidate_id, row.device_name, alternative);
+    std::map<std::string, double> times_ns;
+    while (select.next()) {
+      times_ns[select.text("shape_id")] = select.real("median_ns"); // the newest is last
+    }
+    return times_ns;
+  }
+
   std::string store_word() const {
     return store_name_.empty() ? path_word(database_.path().string()) : shell_word(store_name_);
   }
@@ -302,6 +338,7 @@ BoardFacts board_facts(const RunStore& store, const LeaderboardQuery& query,
       }
       const BoardRows board = BoardRows(rows).subspan(begin, end - begin);
       const std::string alternative = FactsReader::set_alternative(board, facts.baselines);
+      reader.set_shares(board, alternative);
       reader.set_light(board);
       facts.summaries.push_back(reader.summary(board, alternative));
     }

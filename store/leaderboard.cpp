@@ -34,14 +34,18 @@ std::vector<RowId> select_groups(const Database& database, const LeaderboardQuer
 
 // Not in the view.
 constexpr FieldRules kComputed{"tied task_note task_proof speedup_versus shapes task_flags author "
-                               "best_alternative versus_best versus_best_bounds of_light"};
+                               "best_alternative versus_best versus_best_bounds of_light "
+                               "held_out_note held_out fitted"};
 
 LeaderboardRow read_row(const Query& query) {
   constexpr FieldRules kFilledLater{
-      "tied task_note task_proof best_alternative versus_best versus_best_bounds of_light",
+      "tied task_note task_proof best_alternative versus_best versus_best_bounds of_light "
+      "held_out_note fitted",
       {},
       "parameters"};
-  return row_of<LeaderboardRow>(query, kFilledLater);
+  auto row = row_of<LeaderboardRow>(query, kFilledLater);
+  row.held_out_note = row.flag.empty() ? held_out_note(row.held_out) : "";
+  return row;
 }
 
 const std::string kSelectRows =
@@ -54,6 +58,9 @@ const std::string kSelectRows =
     versus_sql("t", "board.device") +
     " FROM tasks AS t WHERE t.name = board.task AND t.digest = board.task_digest) "
     "AS speedup_versus, "
+    "(SELECT json_group_array(json(t.value)) FROM sitting_rows AS f, json_each(f.times) AS t "
+    "WHERE f.sitting_id = board.sitting_id AND f.kernel = board.kernel "
+    "AND json_extract(t.value, '$.shape') LIKE 'held_out/%') AS held_out, "
     "(SELECT json_extract(t.definition, '$.flags') FROM tasks AS t "
     "WHERE t.name = board.task AND t.digest = board.task_digest) AS task_flags, " +
     author_sql({"board.model", "board.origin", "board.run_id", "board.run", "board.digest"}) +

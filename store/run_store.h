@@ -5,6 +5,7 @@
 #include "store/baselines.h"
 #include "store/database.h"
 #include "store/gpu_spread.h"
+#include "store/held_out.h"
 #include "store/sittings.h"
 #include "tasks/result/evaluation.h"
 #include "tasks/result/model_answer.h"
@@ -176,8 +177,12 @@ struct LeaderboardRow {
   /// 95 % interval. From a final: contains the speedup of another final. Otherwise: as measured,
   /// but widened by the variation of the baseline between evaluations if a final has measured it.
   tasks::Bounds speedup_bounds;
-  double held_out_speedup = 0; ///< on the held-out shapes in the final; 0: not in the final
-  bool tied = false;           ///< another kernel of the group has the same rank
+  /// As `speedup`, over the held-out shapes of the final whose speed counts; 0: there is none.
+  double held_out_speedup = 0;
+  std::string held_out_note; ///< of a kernel in the final: why held_out_speedup is 0; else empty
+  std::vector<HeldOutShape> held_out; ///< in the final
+  std::string fitted;                 ///< tasks::kFitted; empty: it is not shown to be
+  bool tied = false;                  ///< another kernel of the group has the same rank
   double score_ns = 0;
   std::vector<std::string> shapes; ///< the search shapes behind the means speedup and score_ns
   std::string isolation, digest, evaluated_at;
@@ -195,7 +200,7 @@ WINNOW_FIELDS(LeaderboardRow, task, device, device_name, rank, tied, unranked, s
               parameters, isolation, evaluated_at, lines, digest, task_digest, evaluator_version,
               speedup_versus, shapes, findings, dollars, held_out_speedup, flag, task_flags, author,
               task_note, task_proof, kernel, comparable, versus_best, versus_best_bounds,
-              best_alternative, of_light)
+              best_alternative, of_light, held_out_note, fitted, held_out)
 
 struct LeaderboardQuery {
   std::string task;      ///< empty: all

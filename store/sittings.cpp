@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/json_dump.h"
 #include "store/fields.h"
+#include "store/held_out.h"
 #include "store/run_store.h"
 
 #include <cmath>
@@ -25,13 +26,16 @@ constexpr std::size_t kFewestEvaluations = 3;
 
 constexpr FieldRules kSitting{"rows"};
 constexpr FieldRules kRow{"times", "rank score_ns speedup held_out_speedup"};
+constexpr FieldRules kReadRow{"times held_out_speedup"}; // a newer Winnow reads the latter anew
 
 std::string times_json(const SittingRow& row) {
   json list = json::array();
   for (const tasks::SittingTime& time : row.times) {
     list.push_back({{"shape", time.shape_id},
                     {"median_ns", time.median_ns},
-                    {"baseline_median_ns", time.baseline_median_ns}});
+                    {"baseline_median_ns", time.baseline_median_ns},
+                    {"speedup", time.speedup},
+                    {"counts", time.counts}});
   }
   return json_line(list);
 }
@@ -54,14 +58,17 @@ void insert_row(Database& database, RowId sitting, std::int64_t position, RowId 
 SittingRow read_sitting_row(const Query& query) {
   auto row = row_of<SittingRow>(query, kRow);
   for (const json& time : json::parse(query.text("times"))) {
-    row.times.push_back({time.at("shape"), time.at("median_ns"), time.at("baseline_median_ns")});
+    row.times.push_back({time.at("shape"), time.at("median_ns"), time.at("baseline_median_ns"),
+                         time.value("speedup", 0.0), time.value("counts", true)});
   }
   return row;
 }
 
 std::vector<SittingRow> read_rows(const Database& database, RowId sitting) {
-  Query query(database, "SELECT times, " + columns<SittingRow>(kRow) +
-                            " FROM sitting_rows WHERE sitting_id = ? ORDER BY position");
+  Query query(database, "SELECT times, " + columns<SittingRow>(kReadRow) + ", " +
+                            final_held_out("f") +
+                            " AS held_out_speedup FROM sitting_rows AS f WHERE sitting_id = ? "
+                            "ORDER BY position");
   query.bind(sitting);
   std::vector<SittingRow> rows;
   while (query.next()) {

@@ -36,7 +36,8 @@ tasks::SittingRow placed(const std::string& text, int rank, double speedup) {
   row.speedup = speedup;
   row.speedup_bounds = {speedup * 0.5, speedup * 2};
   row.held_out_speedup = speedup / 2;
-  row.times = {{"search/0", 5000 / speedup, 5000}};
+  row.times = {{"search/0", 5000 / speedup, 5000, speedup, true},
+               {"held_out/0", 10'000 / speedup, 5000, speedup / 2, true}};
   return row;
 }
 

@@ -144,6 +144,31 @@ TEST_P(CatalogueTask, HasHiddenShapesOfTheSizeOfItsSearchShapes) {
   }
 }
 
+// A kernel may be written for each size that it is shown, of any axis.
+TEST_P(CatalogueTask, HasTimedHiddenShapesThatDifferFromItsSearchShapesOnEachAxis) {
+  for (const std::string& device : device_kinds()) {
+    const std::vector<Shape> search = task_.shapes_of(ShapeSet::Search, device);
+    for (const ShapeSet set : {ShapeSet::Promotion, ShapeSet::HeldOut}) {
+      const std::vector<Shape> hidden = task_.shapes_of(set, device);
+      for (const Axis& axis : task_.axes) {
+        const auto is_shown = [&](const Shape& shape) {
+          return std::any_of(search.begin(), search.end(), [&](const Shape& shown) {
+            return shown.axes.at(axis.name) == shape.axes.at(axis.name);
+          });
+        };
+        const auto is_timed = [&](const Shape& shape) {
+          return std::any_of(search.begin(), search.end(),
+                             [&](const Shape& shown) { return is_near(task_, shape, shown); });
+        };
+        EXPECT_TRUE(
+            std::any_of(hidden.begin(), hidden.end(),
+                        [&](const Shape& shape) { return is_timed(shape) && !is_shown(shape); }))
+            << device << ", " << to_string(set) << ": no timed shape has another " << axis.name;
+      }
+    }
+  }
+}
+
 TEST_P(CatalogueTask, HasInputsThatDifferFromSeedToSeed) {
   for (const std::string& device : device_kinds()) {
     EXPECT_EQ(why_timings_can_be_memorised(task_, device), "") << device;

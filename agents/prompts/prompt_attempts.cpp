@@ -1,6 +1,7 @@
 #include "agents/prompts/prompt_sections.h"
 #include "base/text.h"
 #include "base/text/number_text.h"
+#include "tasks/result/fitted.h"
 #include "tasks/task/speedup_versus.h"
 
 #include <algorithm>
@@ -30,8 +31,17 @@ std::string versus_of(const ProposalContext& context) {
   return context.baseline ? "the baseline" : std::string(tasks::kVersusEager);
 }
 
+/// Says that a hidden size is slow, but not which.
+std::string fitted_text(const tasks::Evaluation& evaluation) {
+  return tasks::is_fitted(evaluation)
+             ? fmt::format("This kernel is {}: at hidden sizes, which differ from these, it has "
+                           "less than half of this speed. Make it fast at other sizes, too.\n",
+                           tasks::kFitted)
+             : "";
+}
+
 std::string account_of(const ProposalContext& context, const Attempt& attempt) {
-  return feedback_text(attempt.evaluation, versus_of(context)) +
+  return feedback_text(attempt.evaluation, versus_of(context)) + fitted_text(attempt.evaluation) +
          (attempt.limits.empty()
               ? ""
               : "\nWhat limits it, by the hardware's counters:\n" + attempt.limits);

@@ -489,6 +489,24 @@ TEST(PromptTask, TellsTheTimesOfLibrariesAtShownShapes) {
   EXPECT_THAT(prompt_of(context), Not(HasSubstr("1999")));
 }
 
+TEST(PromptTask, SaysInWordsWhetherTimedHiddenSizesAreMultiples) {
+  tasks::Task task = catalogue_task("gemm_f16");
+  const auto shape = [](tasks::ShapeSet set, std::int64_t m, std::int64_t n, std::int64_t k) {
+    return tasks::Shape{"", set, {{"m", m}, {"n", n}, {"k", k}}, {}, {}};
+  };
+  using enum tasks::ShapeSet;
+  task.shapes = {shape(Search, 4096, 4096, 4096), shape(Promotion, 4000, 4104, 4099),
+                 shape(HeldOut, 4032, 4112, 4096), shape(HeldOut, 7, 7, 7)};
+  for (tasks::Shape& one : task.shapes) {
+    one.scalars = catalogue_task("gemm_f16").shapes.front().scalars;
+  }
+  EXPECT_THAT(prompt_of(full_context(task, "cuda")),
+              HasSubstr("Hidden sizes that are timed: all multiples of 16: `m`; all multiples of "
+                        "8: `n`; not all multiples of 8: `k`."));
+  task.shapes.erase(task.shapes.begin() + 1, task.shapes.begin() + 3);
+  EXPECT_THAT(prompt_of(full_context(task, "cuda")), Not(HasSubstr("that are timed:")));
+}
+
 TEST(PromptTask, TellsClassesOfSizesAndTheToleranceInWords) {
   const std::string f16 = prompt_of(full_context(catalogue_task("gemm_f16"), "cuda"));
   EXPECT_THAT(f16, HasSubstr("`m` < 2^13, `n` < 2^13, `k` < 2^13"));

@@ -243,6 +243,54 @@ Sizes sizes_of(const tasks::Task& task, std::string_view device) {
   return sizes;
 }
 
+double elements_of(const tasks::Task& task, const tasks::Shape& shape) {
+  double elements = 0;
+  for (const tasks::TensorSpec& tensor : task.tensors) {
+    elements += static_cast<double>(tasks::element_count(tensor, shape));
+  }
+  return elements;
+}
+
+/// The hidden shapes that are about as large as search shapes: at others only the answers count.
+std::vector<tasks::Shape> timed_hidden_shapes(const tasks::Task& task, std::string_view device) {
+  constexpr double kAboutAsLarge = 0.5;
+  double least = std::numeric_limits<double>::infinity();
+  for (const tasks::Shape& shape : task.shapes_of(tasks::ShapeSet::Search, device)) {
+    least = std::min(least, kAboutAsLarge * elements_of(task, shape));
+  }
+  std::vector<tasks::Shape> timed;
+  for (const auto set : {tasks::ShapeSet::Promotion, tasks::ShapeSet::HeldOut}) {
+    for (tasks::Shape& shape : task.shapes_of(set, device)) {
+      if (elements_of(task, shape) >= least) {
+        timed.push_back(std::move(shape));
+      }
+    }
+  }
+  return timed;
+}
+
+/// " Hidden sizes that are timed: all multiples of 16: `d`; not all multiples of 8: `m`, `n`."
+std::string multiples_text(const tasks::Task& task, std::string_view device) {
+  const std::vector<tasks::Shape> timed = timed_hidden_shapes(task, device);
+  std::vector<std::string> of_16, of_8, neither, groups;
+  for (const tasks::Axis& axis : task.axes) {
+    const auto all = [&](std::int64_t divisor) {
+      return std::all_of(timed.begin(), timed.end(), [&](const tasks::Shape& shape) {
+        return shape.axes.at(axis.name) % divisor == 0;
+      });
+    };
+    (all(16) ? of_16 : all(8) ? of_8 : neither).push_back("`" + axis.name + "`");
+  }
+  for (const auto& [what, names] : {std::pair("all multiples of 16: ", of_16),
+                                    {"all multiples of 8: ", of_8},
+                                    {"not all multiples of 8: ", neither}}) {
+    if (!names.empty()) {
+      groups.push_back(what + join(names, ", "));
+    }
+  }
+  return timed.empty() ? "" : " Hidden sizes that are timed: " + join(groups, "; ") + ".";
+}
+
 std::string sizes_text(const tasks::Task& task, std::string_view device) {
   Sizes sizes = sizes_of(task, device);
   std::vector<std::string> classes;
@@ -254,9 +302,10 @@ std::string sizes_text(const tasks::Task& task, std::string_view device) {
                   "elements. ",
                   sizes.smallest_axis >= 1 ? "every axis is at least 1; " : "", join(classes, ", "),
                   size_class(sizes.elements));
-  return text + (sizes.elements > std::numeric_limits<std::int32_t>::max()
-                     ? "An `int` does not hold every index: use 64-bit indices."
-                     : "So an `int` holds any index.");
+  text += (sizes.elements > std::numeric_limits<std::int32_t>::max()
+               ? "An `int` does not hold every index: use 64-bit indices."
+               : "So an `int` holds any index.");
+  return text + multiples_text(task, device);
 }
 
 std::string reference_text(const tasks::Task& task) {

@@ -316,6 +316,25 @@ TEST(Prompts, ShowTheBestOnceWhenItIsThePreviousToo) {
   EXPECT_THAT(text, HasSubstr("is the best kernel so far"));
 }
 
+TEST(Prompts, SayThatAKernelIsFittedToTheShownShapesButNotWhere) {
+  const tasks::Task task = softmax_task();
+  ProposalContext context = context_for(task);
+  context.op = "rewrite";
+  context.parent = Attempt{2, "// PARENT", correct(10)};
+  tasks::CaseResult hidden = timed_case(77'777, 345'678);
+  hidden.stage = tasks::Stage::Promotion;
+  hidden.set = tasks::ShapeSet::Promotion;
+  hidden.shape = "rows=7919, cols=6007";
+  context.parent->evaluation.cases.push_back(hidden); // 4.44x
+  const std::string text = prompt_text(context);
+  EXPECT_THAT(text, HasSubstr("This kernel is fitted to the shown shapes: at hidden sizes"));
+  for (const char* secret : {"7919", "6007", "77.7", "77.8", "345.", "4.44"}) {
+    EXPECT_THAT(text, Not(HasSubstr(secret)));
+  }
+  context.parent->evaluation.cases.back().speedup = 6;
+  EXPECT_THAT(prompt_text(context), Not(HasSubstr("fitted")));
+}
+
 TEST(Prompts, RepairCompileErrorsButGiveUpOnWrongResultsThatAreNotShown) {
   const tasks::Task task = softmax_task();
   ProposalContext context = context_for(task);

@@ -169,7 +169,7 @@ SittingRequest full_sitting() {
 SittingAnswer full_answer() {
   const double third = 1.0 / 3;
   tasks::SittingRow row{"digest", tasks::Verdict::Wrong, "late", 2, 5, 3, {2, 4}, third, {}, {}};
-  row.times = {{"search/0", 4.5, 9.5}};
+  row.times = {{"search/0", 4.5, 9.5, 2, true}, {"held_out/0", 4.5, 9.5, third, false}};
   row.races = {{"another", "faster", 1.5, {1.4, 1.6}, 6}};
   tasks::SittingResult result{"cuda", "GPU", "GPU-1", "CUDA 13.0", "beta", 9, ~std::uint64_t{0},
                               6,      0.05,  1.25,    "now",       12.5,   {}};
@@ -206,6 +206,7 @@ TEST(SittingAnswer, LosesNothing) {
   EXPECT_EQ(encode(read), encode(answer));
   EXPECT_EQ(read.boards.at(0).result->seed, answer.boards[0].result->seed);
   EXPECT_DOUBLE_EQ(read.boards.at(0).result->rows.at(0).held_out_speedup, 1.0 / 3);
+  EXPECT_FALSE(read.boards[0].result->rows[0].times.at(1).counts);
   EXPECT_EQ(read.boards.at(1).fault, "cancelled");
 }
 

@@ -7,6 +7,7 @@
 #include "evaluators/evaluation/contest.h"
 #include "evaluators/evaluation/eager_times.h"
 #include "evaluators/evaluation/evaluation_run.h"
+#include "evaluators/timing/hidden_speed.h"
 #include "profiling/statistics/sitting.h"
 
 #include <algorithm>
@@ -161,31 +162,41 @@ double Sitting::baseline_median_ns(std::size_t shape) const {
   return has_baseline() ? median_ns(shape, 0) : tasks::median(eager.at(shapes_[shape].id));
 }
 
+Sitting::Places Sitting::places(tasks::ShapeSet set) const {
+  Places found;
+  for (std::size_t i = 0; i < shapes_.size(); ++i) {
+    if (shapes_[i].set == set) {
+      found.push_back(i);
+    }
+  }
+  return found;
+}
+
+bool Sitting::counts_at(std::size_t place) const {
+  return speed_counts(has_baseline() ? samples(place, 0) : eager.at(shapes_[place].id),
+                      host->device.kind);
+}
+
 /// The speed of the first contestant that is left, which the speeds of the others are multiplied
 /// by.
-AgainstEager Sitting::yardstick(tasks::ShapeSet set) const {
+AgainstEager Sitting::yardstick(const Places& places) const {
   if (has_baseline()) {
     return {};
   }
-  std::vector<tasks::Shape> of_set;
+  std::vector<tasks::Shape> shapes;
   std::vector<std::vector<double>> samples_ns;
-  for (std::size_t i = 0; i < shapes_.size(); ++i) {
-    if (shapes_[i].set == set) {
-      of_set.push_back(shapes_[i]);
-      samples_ns.push_back(samples(i, contest_.present().front()));
-    }
+  for (const std::size_t place : places) {
+    shapes.push_back(shapes_[place]);
+    samples_ns.push_back(samples(place, contest_.present().front()));
   }
-  return against_eager(*this, of_set, samples_ns);
+  return against_eager(*this, shapes, samples_ns);
 }
 
-profiling::Sitting Sitting::over(tasks::ShapeSet set,
+profiling::Sitting Sitting::over(const Places& places,
                                  const std::vector<std::size_t>& running) const {
-  std::vector<std::vector<profiling::RoundTimes>> of_set;
-  for (std::size_t shape = 0; shape < shapes_.size(); ++shape) {
-    if (shapes_[shape].set != set) {
-      continue;
-    }
-    std::vector<profiling::RoundTimes>& rounds = of_set.emplace_back();
+  std::vector<std::vector<profiling::RoundTimes>> of_places;
+  for (const std::size_t shape : places) {
+    std::vector<profiling::RoundTimes>& rounds = of_places.emplace_back();
     for (const auto& round : times_) {
       if (running.empty() || round[shape][running.front()].empty()) {
         continue; // this round did not time this shape
@@ -196,12 +207,30 @@ profiling::Sitting Sitting::over(tasks::ShapeSet set,
       }
     }
   }
-  return profiling::Sitting(of_set);
+  return profiling::Sitting(of_places);
+}
+
+void Sitting::add_times(tasks::SittingRow& row, std::size_t contestant, std::size_t index,
+                        const std::vector<profiling::Sitting>& at_places) const {
+  std::vector<double> medians, held_out;
+  for (std::size_t i = 0; i < shapes_.size(); ++i) {
+    const bool hidden = tasks::is_hidden(shapes_[i].set);
+    const double speedup = at_places[i].ratio(index, 0) * yardstick({i}).ratio;
+    row.times.push_back({shapes_[i].id, median_ns(i, contestant), baseline_median_ns(i), speedup,
+                         !hidden || counts_at(i)});
+    if (!hidden) {
+      medians.push_back(row.times.back().median_ns);
+    } else if (row.times.back().counts && speedup > 0) {
+      held_out.push_back(speedup);
+    }
+  }
+  row.score_ns = tasks::geometric_mean(medians);
+  row.held_out_speedup = tasks::geometric_mean(held_out);
 }
 
 tasks::SittingRow Sitting::row_of(std::size_t finalist, const std::vector<std::size_t>& running,
                                   const profiling::Sitting& search,
-                                  const profiling::Sitting& held_out) const {
+                                  const std::vector<profiling::Sitting>& at_places) const {
   tasks::SittingRow row;
   row.kernel = finalists_[finalist].kernel;
   if (!contestant_of_[finalist]) {
@@ -217,19 +246,12 @@ tasks::SittingRow Sitting::row_of(std::size_t finalist, const std::vector<std::s
     return row;
   }
   const auto index = static_cast<std::size_t>(place - running.begin());
-  std::vector<double> medians;
-  for (std::size_t i = 0; i < shapes_.size() && shapes_[i].set == tasks::ShapeSet::Search; ++i) {
-    row.times.push_back(
-        {shapes_[i].id, median_ns(i, *contestant_of_[finalist]), baseline_median_ns(i)});
-    medians.push_back(row.times.back().median_ns);
-  }
-  row.score_ns = tasks::geometric_mean(medians);
-  const AgainstEager eager = yardstick(tasks::ShapeSet::Search);
+  add_times(row, *contestant_of_[finalist], index, at_places);
+  const AgainstEager eager = yardstick(places(tasks::ShapeSet::Search));
   row.speedup = search.ratio(index, 0) * eager.ratio;
   const profiling::Interval bounds =
       search.repeat_interval(index, 0, index == 0 && has_baseline() ? 0 : baseline_spread_);
   row.speedup_bounds = bounds_of_product(search.ratio(index, 0), bounds, eager);
-  row.held_out_speedup = held_out.ratio(index, 0) * yardstick(tasks::ShapeSet::HeldOut).ratio;
   add_races(row, finalist, running, search);
   return row;
 }
@@ -258,8 +280,11 @@ void Sitting::add_races(tasks::SittingRow& row, std::size_t finalist,
 
 tasks::SittingResult Sitting::result() const {
   const std::vector<std::size_t> running = contest_.present();
-  const profiling::Sitting search = over(tasks::ShapeSet::Search, running);
-  const profiling::Sitting held_out = over(tasks::ShapeSet::HeldOut, running);
+  const profiling::Sitting search = over(places(tasks::ShapeSet::Search), running);
+  std::vector<profiling::Sitting> at_places;
+  for (std::size_t i = 0; i < shapes_.size(); ++i) {
+    at_places.push_back(over({i}, running));
+  }
   const std::vector<std::size_t> order = search.order();
   const std::vector<int> ranks = search.ranks(order);
   tasks::SittingResult result;
@@ -276,7 +301,7 @@ tasks::SittingResult Sitting::result() const {
   result.seconds = seconds_;
   std::vector<tasks::SittingRow> fallen;
   for (std::size_t i = 0; i < finalists_.size(); ++i) {
-    tasks::SittingRow row = row_of(i, running, search, held_out);
+    tasks::SittingRow row = row_of(i, running, search, at_places);
     const auto place = std::find_if(order.begin(), order.end(), [&](std::size_t index) {
       return contestant_of_[i] && running[index] == *contestant_of_[i];
     });

@@ -46,16 +46,24 @@ private:
   void add(std::size_t finalist);
   Contest::Series series() const;
   void take(const Contest::Turns& turns);
+  /// Indices of shapes_.
+  using Places = std::vector<std::size_t>;
+
   tasks::SittingRow row_of(std::size_t finalist, const std::vector<std::size_t>& running,
                            const profiling::Sitting& search,
-                           const profiling::Sitting& held_out) const;
+                           const std::vector<profiling::Sitting>& at_places) const;
+  void add_times(tasks::SittingRow& row, std::size_t contestant, std::size_t index,
+                 const std::vector<profiling::Sitting>& at_places) const;
   void add_races(tasks::SittingRow& row, std::size_t finalist,
                  const std::vector<std::size_t>& running, const profiling::Sitting& search) const;
   std::vector<double> samples(std::size_t shape, std::size_t contestant) const;
   double median_ns(std::size_t shape, std::size_t contestant) const;
   double baseline_median_ns(std::size_t shape) const;
-  AgainstEager yardstick(tasks::ShapeSet set) const;
-  profiling::Sitting over(tasks::ShapeSet set, const std::vector<std::size_t>& running) const;
+  Places places(tasks::ShapeSet set) const;
+  /// Whether the baseline takes long enough at this shape for a hidden speed to count.
+  bool counts_at(std::size_t place) const;
+  AgainstEager yardstick(const Places& places) const;
+  profiling::Sitting over(const Places& places, const std::vector<std::size_t>& running) const;
 
   const std::vector<Finalist> finalists_;
   /// By finalist; nullopt: the finalist was refused

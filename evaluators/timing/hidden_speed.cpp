@@ -44,6 +44,10 @@ double least_hidden_ns(std::string_view device_kind) {
   return device_kind == "cpu" ? kLeastHiddenCpuNs : kLeastHiddenGpuNs;
 }
 
+bool speed_counts(const std::vector<double>& rival_samples_ns, std::string_view device_kind) {
+  return fastest(rival_samples_ns) >= least_hidden_ns(device_kind);
+}
+
 std::string why_speed_does_not_count(double rival_ns, double least_ns, std::string_view versus) {
   return rival_ns >= least_ns ? std::string()
                               : fmt::format("correctness only: {} {} < {}", versus,

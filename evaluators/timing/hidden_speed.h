@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace winnow::evaluators {
 
@@ -19,6 +20,10 @@ constexpr double kLeastHiddenGpuNs = 20e3;
 constexpr double kLeastHiddenCpuNs = 500e3;
 /// The minimum for a kind of device: "cpu", "cuda", "hip".
 double least_hidden_ns(std::string_view device_kind);
+
+/// Whether the speed at a hidden shape counts, where the baseline, or PyTorch eager, takes these
+/// times.
+bool speed_counts(const std::vector<double>& rival_samples_ns, std::string_view device_kind);
 
 /// "correctness only: baseline.cu 5.4 us < 20 us"; empty if the speed counts. `versus`:
 /// tasks::speedup_versus() of the task.

@@ -10,6 +10,7 @@
 #include "evaluators/host/devices.h"
 #include "evaluators/messages/output_sample.h"
 #include "evaluators/selftest/selftest.h"
+#include "evaluators/timing/hidden_speed.h"
 #include "evaluators/torch/python.h"
 #include "evaluators/torch/torch_child.h"
 #include "evaluators/torch/torch_question.h"
@@ -324,6 +325,37 @@ TEST_F(TorchReference, HoldsAFinalWithoutABaseline) {
   EXPECT_LE(row.speedup_bounds.low, row.speedup);
   EXPECT_GE(row.speedup_bounds.high, row.speedup);
   EXPECT_GT(row.held_out_speedup, 1);
+}
+
+// PyTorch takes a second at each shape here.
+TEST_F(TorchReference, AFinalCountsTheHeldOutShapesWhereTheBaselineTakesLongEnough) {
+  SittingRequest request;
+  request.boards.resize(2);
+  request.boards[0].task = std::make_shared<const tasks::Task>(without_baseline());
+  request.boards[1].task = std::make_shared<const tasks::Task>(softmax());
+  for (SittingRequest::Board& board : request.boards) {
+    board.finalists = {{softmax().baseline, "one.cu", {{"BLOCK", 128}}, "one"}};
+  }
+  const SittingAnswer answer = hold_sittings(request, host_, options_, {}, [](int, int) {});
+  for (const SittingAnswer::Board& board : answer.boards) {
+    const tasks::SittingRow& row = board.result.value().rows.at(0);
+    std::vector<double> counted;
+    std::size_t hidden = 0;
+    for (const tasks::SittingTime& time : row.times) {
+      EXPECT_GT(time.speedup, 0) << time.shape_id;
+      const bool is_hidden = time.shape_id.starts_with("held_out");
+      hidden += is_hidden ? 1 : 0;
+      if (is_hidden && time.baseline_median_ns < kLeastHiddenCpuNs) {
+        EXPECT_FALSE(time.counts) << time.shape_id;
+      }
+      if (is_hidden && time.counts) {
+        counted.push_back(time.speedup);
+      }
+    }
+    EXPECT_EQ(hidden, softmax().shapes_of(tasks::ShapeSet::HeldOut, "cpu").size());
+    EXPECT_DOUBLE_EQ(row.held_out_speedup, tasks::geometric_mean(counted));
+  }
+  EXPECT_TRUE(answer.boards[0].result->rows[0].times.back().counts);
 }
 
 // A kernel that faults at a search shape is admitted by the held-out shapes.

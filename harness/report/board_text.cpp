@@ -1,8 +1,11 @@
 #include "base/text.h"
 #include "base/text/number_text.h"
 #include "evaluators/evaluation/blank_evaluation.h"
+#include "evaluators/timing/hidden_speed.h"
 #include "harness/report/board_report.h"
 #include "harness/report/json_table.h"
+#include "store/held_out.h"
+#include "tasks/result/fitted.h"
 #include "tasks/result/speedup.h"
 
 #include <algorithm>
@@ -33,7 +36,14 @@ constexpr const char* kFootnote =
 constexpr const char* kFinalFootnote =
     " Rows with a held-out value come from one final: the speedup of another final lies in the "
     "interval, but ranks rest on the races of this final (`winnow help leaderboard`); held-out is "
-    "the speedup at shapes that the search has not seen.";
+    "the speedup at those shapes that the search has not seen where the baseline takes at least "
+    "{:.0f} us (on a CPU {:.0f} us).";
+constexpr const char* kNotKnownFootnote =
+    " Held-out is not known of a final by an older Winnow, which kept one mean over all of these "
+    "shapes, launches of 2 us among them: `winnow reverify` holds another final.";
+constexpr const char* kFittedFootnote =
+    " Fitted to the shown shapes: at one of these the kernel has less than half of its speed at "
+    "the search shapes.";
 constexpr const char* kUnsureFootnote =
     " ~: not sure, because the interval spans more than a factor of 100.";
 
@@ -66,10 +76,6 @@ std::string versus_best_text(const json& row) {
   return speedup_text(number_at(row, "versus_best"), bounds_at(row, "versus_best"));
 }
 
-std::string times_text(const json& value) {
-  return tasks::speedup_text(number_at(value, ""));
-}
-
 std::string share_text(const json& share) {
   return number_at(share, "") > 0 ? percent_text(number_at(share, "")) : "";
 }
@@ -78,11 +84,19 @@ std::string cost_text(const json& dollars) {
   return number_at(dollars, "") > 0 ? dollars_text(dollars.get<double>()) : "";
 }
 
-/// Why the row has no numbers of a final. A row with a rank and a flag is on a board without a
-/// final, which the board says itself.
+/// The speedup, or why a kernel of the final has none.
+std::string held_out_text(const json& row) {
+  const std::string speedup = tasks::speedup_text(number_at(row, "held_out_speedup"));
+  return speedup.empty() ? text_at(row, "held_out_note") : speedup;
+}
+
+/// Why the row has no numbers of a final, or what its numbers say of it. A row with a rank and a
+/// flag is on a board without a final, which the board says itself.
 std::string flag_text(const json& row) {
   const std::string text = row.at("rank").is_null() ? text_at(row, "flag") : "";
-  return text.empty() ? text_at(row, "unranked") : text;
+  const std::string why = text.empty() ? text_at(row, "unranked") : text;
+  const std::string fitted = text_at(row, "fitted");
+  return why + (why.empty() || fitted.empty() ? "" : "; ") + fitted;
 }
 
 /// A column of the board. It is omitted if all of its cells are empty.
@@ -102,7 +116,7 @@ const std::vector<BoardColumn>& board_columns() {
       {{{"of light", kRight}, "of_light", share_text}},
       {{{"speedup", kRight}, "", board_speedup_text}},
       {{{"95 %", kRight}, "", speedup_bounds_text}},
-      {{{"held-out", kRight}, "held_out_speedup", times_text}},
+      {{{"held-out", kRight}, "", held_out_text}},
       {{{"time", kRight}, "score_ns", [](const json& ns) { return time_text(ns); }}},
       {{{"candidate", kRight}, "candidate_id"}},
       {{{"file", kLeft, kMayGo},
@@ -359,6 +373,21 @@ std::string facts_text(const json& row, const json& board, const Lines& lines, F
   return text.empty() || format != Format::Markdown ? text : "\n" + text;
 }
 
+/// What the words and signs of these rows mean.
+std::string notes_below(const json& rows) {
+  const auto any = [&](const auto& has) { return std::any_of(rows.begin(), rows.end(), has); };
+  const bool sat = any([](const json& row) { return !held_out_text(row).empty(); });
+  const bool old = any([](const json& row) { return row.at("held_out_note") == store::kNotKnown; });
+  const bool fitted = any([](const json& row) { return row.at("fitted") == tasks::kFitted; });
+  const bool unsure = any([](const json& row) { return is_unsure(bounds_at(row, "speedup")); });
+  constexpr double kNsPerUs = 1000;
+  return (sat ? fmt::format(kFinalFootnote, evaluators::kLeastHiddenGpuNs / kNsPerUs,
+                            evaluators::kLeastHiddenCpuNs / kNsPerUs)
+              : "") +
+         (old ? kNotKnownFootnote : "") + (fitted ? kFittedFootnote : "") +
+         (unsure ? kUnsureFootnote : "");
+}
+
 } // namespace
 
 std::string board_text(const json& board, Format format, std::size_t columns) {
@@ -382,15 +411,8 @@ std::string board_text(const json& board, Format format, std::size_t columns) {
     text += lines.table(shown.table);
     text += facts_text(first, board, lines, format);
   }
-  const bool sat = std::any_of(rows.begin(), rows.end(), [](const json& row) {
-    return !row.at("held_out_speedup").is_null();
-  });
-  const bool unsure = std::any_of(rows.begin(), rows.end(), [](const json& row) {
-    return is_unsure(bounds_at(row, "speedup"));
-  });
   text += boards_without_ranks(board, lines, format);
-  return text + lines.footnote(speedup_note(rows) + kFootnote + (sat ? kFinalFootnote : "") +
-                               (unsure ? kUnsureFootnote : ""));
+  return text + lines.footnote(speedup_note(rows) + kFootnote + notes_below(rows));
 }
 
 } // namespace winnow::harness

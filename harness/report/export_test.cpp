@@ -2,11 +2,13 @@
 #include "evaluators/evaluation/blank_evaluation.h"
 #include "harness/report/board_report.h"
 #include "harness/report/text_table.h"
+#include "harness/run/reports/reports.h"
 #include "store/board/board.h"
 #include "store/candidate_record.h"
 #include "store/leaderboard_format.h"
 #include "store/test_store.h"
 #include "tasks/proof.h"
+#include "tasks/result/fitted.h"
 
 #include <cstdlib>
 
@@ -207,6 +209,32 @@ TEST(FormatLeaderboard, FitsTheTerminal) {
   long_row.held_out_speedup = 205.25;
   later.flag = "not in the final";
   EXPECT_LE(widest(80), 80U);
+}
+
+TEST(FormatLeaderboard, SaysWhyAKernelOfAFinalHasNoHeldOutSpeedup) {
+  LeaderboardRow counted = sample_row(), small = sample_row(), old = sample_row();
+  counted.held_out_speedup = 1.5;
+  small.held_out_note = store::kNoneCounts;
+  const std::string text = format_leaderboard({counted, small}, Format::Table);
+  EXPECT_THAT(text, HasSubstr("     1    2.35x        1.50x  412.3 us"));
+  EXPECT_THAT(text, HasSubstr("     1    2.35x  none counts  412.3 us"));
+  EXPECT_THAT(text, HasSubstr("where the baseline takes at least 20 us (on a CPU 500 us)"));
+  EXPECT_THAT(text, Not(HasSubstr("older Winnow")));
+  old.held_out_note = store::kNotKnown;
+  EXPECT_THAT(format_leaderboard({old}, Format::Markdown), HasSubstr("older Winnow"));
+}
+
+TEST(FormatLeaderboard, MarksAKernelThatIsFittedToTheShownShapes) {
+  LeaderboardRow row = sample_row();
+  EXPECT_THAT(format_leaderboard({row}, Format::Table), Not(HasSubstr("fitted")));
+  row.fitted = tasks::kFitted;
+  const LeaderboardRow other = sample_row();
+  EXPECT_THAT(format_leaderboard({row, other}, Format::Table),
+              HasSubstr("  fitted to the shown shapes\n"));
+  EXPECT_THAT(format_leaderboard({row}, Format::Markdown),
+              HasSubstr("flag fitted to the shown shapes"));
+  EXPECT_EQ(json::parse(format_leaderboard({row}, Format::Json))["rows"][0]["fitted"],
+            "fitted to the shown shapes");
 }
 
 TEST(FormatLeaderboard, SaysWhatWasFoundInTheMachineCode) {
@@ -466,6 +494,33 @@ TEST(Export, HasTheNumbersThatItsRanksRestOn) {
   EXPECT_THAT(markdown, HasSubstr("| correct | 1 | 6.00x |"));
   EXPECT_THAT(markdown, HasSubstr("| correct | 2 | 4.00x |"));
   EXPECT_THAT(markdown, HasSubstr("torch eager 2.9.1: 1.3x"));
+}
+
+TEST(Leaderboard, ClientsOfAServerSeeNothingOfHeldOutShapes) {
+  TestStore t;
+  t.add("x/0/0", "a", {correct_evaluation(2)});
+  tasks::SittingResult final;
+  final.device = "cpu";
+  final.device_name = "Test CPU, 2 cores";
+  final.evaluator_version = 7;
+  tasks::SittingRow& row = final.rows.emplace_back();
+  row.kernel = t.store.leaderboard({}).at(0).kernel;
+  row.verdict = tasks::Verdict::Correct;
+  row.rank = 1;
+  row.speedup = 6;
+  row.held_out_speedup = 2;
+  row.times = {{"held_out/0", 1000, 2000, 2, true}};
+  t.store.add_sitting(std::nullopt, t.task, final);
+  harness::BoardReport asked;
+  for (const char* format : {"json", "table"}) {
+    asked.format = format;
+    asked.without_hidden = false;
+    EXPECT_THAT(board_report(t.store, asked), HasSubstr("held_out/0"));
+    EXPECT_THAT(board_report(t.store, asked), HasSubstr(tasks::kFitted));
+    asked.without_hidden = true;
+    EXPECT_THAT(board_report(t.store, asked), Not(HasSubstr("held_out/0")));
+    EXPECT_THAT(board_report(t.store, asked), Not(HasSubstr(tasks::kFitted)));
+  }
 }
 
 struct ExportedStore : TestStore {

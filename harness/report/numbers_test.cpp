@@ -234,7 +234,7 @@ protected:
                     kFinal,
                     {160.25, 220.75},
                     kHeldOut,
-                    {},
+                    {{"held_out/0", 4000, 4000 * kHeldOut, kHeldOut, true}},
                     {{slow, "faster", kFinalRace, {4.8005, 5.1005}, 6}}},
                    {slow, tasks::Verdict::Correct, "", 2, 21'000, 38.5, {30, 45}, 30, {}, {}}};
     return result;

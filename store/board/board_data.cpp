@@ -6,6 +6,7 @@
 #include "store/board/board_parts.h"
 #include "store/board/query_json.h"
 #include "store/fields.h"
+#include "store/held_out.h"
 #include "store/leaderboard_format.h"
 
 #include <algorithm>
@@ -386,16 +387,18 @@ private:
     member("races", races_);
     member("ceilings", rows_of("SELECT device_name, uuid, driver, content, measured_at "
                                "FROM ceilings WHERE ?1 IS NOT NULL ORDER BY id"));
-    member("sittings",
-           rows_of("SELECT s.id AS sitting_id, s.run_id, s.task_id, s.device_name, s.rounds, "
-                   "s.baseline_spread, s.widening, s.started_at, s.seconds, " +
-                   columns<tasks::SittingRow>({"verdict detail times races"}, "f.") +
-                   ", v.name AS verdict, e.candidate_id FROM sittings AS s "
-                   "JOIN sitting_rows AS f ON f.sitting_id = s.id "
-                   "JOIN verdicts AS v ON v.number = f.verdict "
-                   "JOIN evaluations AS e ON e.id = f.evaluation_id "
-                   "WHERE ?1 IN ('', (SELECT name FROM runs WHERE id = s.run_id)) "
-                   "ORDER BY s.id, f.position"));
+    member(
+        "sittings",
+        rows_of("SELECT s.id AS sitting_id, s.run_id, s.task_id, s.device_name, s.rounds, "
+                "s.baseline_spread, s.widening, s.started_at, s.seconds, " +
+                columns<tasks::SittingRow>({"verdict detail times races held_out_speedup"}, "f.") +
+                ", " + final_held_out("f") +
+                " AS held_out_speedup, v.name AS verdict, e.candidate_id FROM sittings AS s "
+                "JOIN sitting_rows AS f ON f.sitting_id = s.id "
+                "JOIN verdicts AS v ON v.number = f.verdict "
+                "JOIN evaluations AS e ON e.id = f.evaluation_id "
+                "WHERE ?1 IN ('', (SELECT name FROM runs WHERE id = s.run_id)) "
+                "ORDER BY s.id, f.position"));
     member("held_out",
            rows_of("SELECT h.run_id, h.task_id, h.device_name, h.candidate_id, v.name AS verdict, "
                    "h.speedup, h.judged_at FROM held_out_results AS h "

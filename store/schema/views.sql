@@ -71,14 +71,15 @@ FROM leaderboard_groups AS g
 WHERE g.unranked = '';
 
 -- The rows of a board in the order of its newest sitting. CROSS JOIN keeps that order. If a kernel
--- has left the board, the kernels behind it move up.
+-- has left the board, the kernels behind it move up. held_out_speedup: as final_held_out().
 CREATE VIEW finalists AS
 SELECT b.group_id, b.sitting_id, p.evaluation_id,
        1 + (SELECT count(*) FROM sitting_rows AS before
             CROSS JOIN standings AS there
               ON there.group_id = b.group_id AND there.kernel_file_id = before.kernel_file_id
             WHERE before.sitting_id = b.sitting_id AND before.rank < f.rank) AS rank,
-       f.speedup, f.speedup_low, f.speedup_high, f.score_ns, f.held_out_speedup
+       f.speedup, f.speedup_low, f.speedup_high, f.score_ns,
+       iif(instr(f.times, '"held_out/') > 0, f.held_out_speedup, NULL) AS held_out_speedup
 FROM board_sittings AS b
 CROSS JOIN sitting_rows AS f ON f.sitting_id = b.sitting_id AND f.rank IS NOT NULL
 CROSS JOIN standings AS p ON p.group_id = b.group_id AND p.kernel_file_id = f.kernel_file_id

@@ -9,13 +9,16 @@
 
 namespace winnow::tasks {
 
-/// The times of a finalist at one search shape.
+/// The times of a finalist at one search or held-out shape.
 struct SittingTime {
   std::string shape_id;
   double median_ns = 0;
   double baseline_median_ns = 0;
+  double speedup = 0; ///< against the task's baseline; 0: not known, as in old stores
+  /// False: the baseline takes too little time at this held-out shape for its speed to count.
+  bool counts = true;
 };
-WINNOW_FIELDS(SittingTime, shape_id, median_ns, baseline_median_ns)
+WINNOW_FIELDS(SittingTime, shape_id, median_ns, baseline_median_ns, speedup, counts)
 
 /// The result of one finalist in a sitting.
 struct SittingRow {
@@ -28,8 +31,9 @@ struct SittingRow {
   double score_ns = 0;   ///< geometric mean over the search shapes of the median time
   double speedup = 0;    ///< against the task's baseline, geometric mean over the search shapes
   Bounds speedup_bounds; ///< 95 % prediction interval for another sitting
-  double held_out_speedup = 0; ///< as speedup, over the held-out shapes
-  std::vector<SittingTime> times;
+  /// As speedup, over the held-out shapes whose speed counts; 0: there is none.
+  double held_out_speedup = 0;
+  std::vector<SittingTime> times; ///< the search shapes, then the held-out shapes
   /// Races against each other finalist; the ranks follow from them. `blocks` counts rounds.
   std::vector<RaceResult> races;
 };

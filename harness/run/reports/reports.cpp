@@ -108,7 +108,11 @@ std::string board_report(const store::RunStore& store, const BoardReport& asked)
   store.require_known(query);
   auto rows = store.leaderboard(query);
   for (store::LeaderboardRow& row : rows) {
-    row.held_out_speedup = asked.without_hidden ? 0 : row.held_out_speedup;
+    if (asked.without_hidden) {
+      row.held_out_speedup = 0;
+      row.held_out_note.clear();
+      row.held_out.clear();
+    }
   }
   const store::BoardFacts facts = store::board_facts(store, query, rows);
   const bool is_empty = rows.empty() && facts.left_out.empty() && format == Format::Table;

@@ -25,6 +25,8 @@ function downloadKernel(c) {
     'Download the kernel file');
   return button;
 }
+/// A speedup, or why there is none.
+const heldOut = p => known(p?.held_out_speedup) ? speed(p.held_out_speedup) : p?.held_out_note || null;
 /// The answers of a board, with links, commands to copy and the kernel's file.
 function answers(b) {
   const summary = summaryOf(b), leader = byId.get(summary?.leader),

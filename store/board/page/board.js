@@ -69,13 +69,9 @@ pages.board = {
       {name: 'of light', num: true, value: p => p.of_light, cell: p => percent(p.of_light)},
       {name: 'speedup', num: true, value: p => p.speedup, cell: p => speedOf(p)},
       {name: '95 % interval', num: true, value: p => p.speedup_low, cell: bounds},
-      {name: 'time', num: true, value: p => p.score_ns, cell: p => time(p.score_ns)}, {
-        name: 'held out',
-        num: true,
-        value: p => p.held_out_speedup,
-        cell: p => known(p.held_out_speedup) ? speed(p.held_out_speedup) : none
-      },
-      {
+      {name: 'time', num: true, value: p => p.score_ns, cell: p => time(p.score_ns)},
+      {name: 'held out', num: true, value: p => p.held_out_speedup ?? p.held_out_note, cell: p => heldOut(p) ?? none},
+      {name: 'flag', wide: true, value: p => p.fitted}, {
         name: 'race with leader',
         wide: true,
         value: p => raceOf(c(p), byId.get(leader.candidate_id))?.ratio,

@@ -12,6 +12,7 @@ pages.candidate = {
     if (c.speedup > 0)
       main.append(note(
         'Speedups and times are geometric means over the search shapes. Each measurement is of another hour: compare kernels by a race or a final.'));
+    this.heldOut(main, p);
     const result = await part('results', c.candidate_id);
     if (result) {
       const judge = judgeText(result);
@@ -51,7 +52,7 @@ pages.candidate = {
                                   : none
       ],
       ['Speedup in the final', inFinal(p) ? over(p) : null], ['Speedup when judged', c.speedup > 0 ? over(c) : null],
-      ['At held-out shapes', p && known(p.held_out_speedup) ? speed(p.held_out_speedup) : null],
+      ['At held-out shapes', heldOut(p)], ['Flag', p?.fitted],
       ['Time in the final', inFinal(p) ? time(p.score_ns) : null],
       ['Time when judged', c.score_ns > 0 ? time(c.score_ns) : null], ['Parameters', parameters(c.parameters) || none],
       [
@@ -102,6 +103,19 @@ pages.candidate = {
           byKernel.get(r.rival) ? withAuthor(byKernel.get(r.rival).candidate_id)
                                 : `the kernel ${shortDigest(r.rival)}, which is no candidate here`,
           `: ${raceText(r)}`)]),
+  heldOut(main, p) {
+    for (const counts of [true, false]) {
+      const shapes = p?.held_out.filter(s => s.counts === counts);
+      if (shapes?.length)
+        main.append(h('h3', {}, `Held-out shapes that ${counts ? '' : 'do not '}count`), table(shapes, [
+          {name: 'shape', value: s => s.shape}, {name: 'time', num: true, cell: s => time(s.median_ns)},
+          {name: p.speedup_versus, num: true, cell: s => time(s.baseline_median_ns)},
+          {name: 'speedup', num: true, cell: s => speed(s.speedup)},
+          {name: 'speed / at search shapes', num: true, cell: s => digits(s.share)},
+          {name: 'beside', value: s => s.beside_alternative ? p.best_alternative : p.speedup_versus}
+        ]));
+    }
+  },
   async measured(main, c, result) {
     if (result.detail && c.verdict !== 'correct' && result.detail.length > (c.detail ?? '').length)
       main.append(h('h3', {}, 'Why, in full'), h('pre', {}, result.detail));

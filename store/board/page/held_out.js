@@ -3,21 +3,24 @@ pages.heldout = {
   title: 'Held-out',
   draw(main) {
     main.append(h('h2', {}, 'On shapes that the search has never seen'));
-    main.append(note(
-      'A final times the leaders at held-out shapes, too. A kernel whose speed is the same there was not made for the search shapes only. The shapes stay secret.'));
-    const rows = places.filter(p => known(p.held_out_speedup)),
+    main.append(note('A final times the leaders at held-out shapes, too. Their sizes stay secret.'));
+    const rows = places.filter(heldOut), counted = rows.filter(p => known(p.held_out_speedup)),
           devices = new Set(board.sittings.map(s => s.device_name));
     if (!rows.length)
       main.append(
         note('No board of this store has a final yet. A run that ends makes one, and winnow reverify does.', 'warn'));
-    this.picture(main, rows.slice(0, 60));
+    this.picture(main, counted.slice(0, 60));
     if (rows.length)
       main.append(table(rows, [
         {name: 'task', value: p => p.task}, ...(devices.size > 1 ? [{name: 'device', value: p => p.device_name}] : []),
         {name: 'rank', num: true, cell: rank}, {name: 'kernel', cell: p => toCandidate(p.candidate_id)},
         {name: 'by', value: author}, {name: 'at search shapes', num: true, cell: p => `${speedOf(p)} (${bounds(p)})`},
-        {name: 'at held-out shapes', num: true, cell: p => speed(p.held_out_speedup)},
-        {name: 'held out / search', num: true, cell: p => digits(p.held_out_speedup / p.speedup)}
+        {name: 'at held-out shapes', num: true, cell: heldOut}, {
+          name: 'held out / search',
+          num: true,
+          cell: p => known(p.held_out_speedup) ? digits(p.held_out_speedup / p.speedup) : none
+        },
+        {name: 'flag', value: p => p.fitted}
       ]));
     const lost = board.sittings.filter(s => s.verdict !== 'correct');
     if (lost.length)

@@ -1,0 +1,3 @@
+-- Version 25. sitting_rows.times has the held-out shapes, too, and says whose speed counts;
+-- held_out_speedup is the mean over those. Finals of older versions kept only a mean over all
+-- held-out shapes, short ones among them: the views no longer show it (views.sql).

@@ -1,0 +1,15 @@
+#include "tasks/result/fitted.h"
+
+#include <algorithm>
+
+namespace winnow::tasks {
+
+bool is_fitted(const Evaluation& evaluation) {
+  return std::any_of(
+      evaluation.cases.begin(), evaluation.cases.end(), [&](const CaseResult& timed) {
+        const bool counts = timed.set == ShapeSet::Promotion && timed.detail.empty();
+        return counts && timed.speedup > 0 && timed.speedup < kFittedShare * evaluation.speedup;
+      });
+}
+
+} // namespace winnow::tasks
