@@ -1,6 +1,7 @@
 #include "search/lineage_search.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace winnow::search {
 namespace {
@@ -112,7 +113,7 @@ Ask LineageSearch::ask(std::size_t index) const {
   if (rules().base == Base::Fastest || rules().base == Base::FastestBesideLatest) {
     build_on_fastest(ask, known.attempts);
   } else {
-    build_on_latest(ask, known);
+    build_on_latest(ask, known, lineage.asks % std::max<std::size_t>(policy().round, 1));
   }
   if (ask.parents.empty() && ask.op != "improve") {
     ask.op = "seed"; // the other operators need a parent
@@ -146,9 +147,10 @@ void LineageSearch::build_on_fastest(Ask& ask, std::span<Individual* const> atte
   }
 }
 
-/// Builds on base_of(), otherwise on the fastest attempt or the first kernel.
-void LineageSearch::build_on_latest(Ask& ask, const Known& known) const {
-  const Individual* base = base_of(known);
+/// Builds on base_of(), otherwise on the fastest attempt or the first kernel. `turn`: of the call
+/// in its round.
+void LineageSearch::build_on_latest(Ask& ask, const Known& known, std::size_t turn) const {
+  const Individual* base = base_of(known, turn);
   if (base == nullptr || (is_failure(*base) && !policy().repair)) {
     return;
   }
@@ -157,17 +159,22 @@ void LineageSearch::build_on_latest(Ask& ask, const Known& known) const {
   ask.op = is_failure(*base) ? rules().repair_op : rules().op;
 }
 
-/// nullptr: the machine has failed, or no attempt of the last round has a verdict.
-const Individual* LineageSearch::base_of(const Known& known) const {
+/// The calls of a round without a correct attempt build on its failures in turn, the newest one
+/// first, because a repair has no mission. nullptr: the machine has failed, or no attempt of the
+/// last round has a verdict.
+const Individual* LineageSearch::base_of(const Known& known, std::size_t turn) const {
   if (rules().base == Base::Newest) {
     const Individual& latest = *known.attempts.back();
     const bool has_verdict = is_failure(latest) || outcome_of(latest).verdict == Verdict::Correct;
     return has_verdict ? &latest : nullptr;
   }
-  const Individual* fastest = fastest_of(known.last_round);
-  const auto failure = std::find_if(known.last_round.rbegin(), known.last_round.rend(),
-                                    [](const Individual* one) { return is_failure(*one); });
-  return fastest != nullptr || failure == known.last_round.rend() ? fastest : *failure;
+  if (const Individual* fastest = fastest_of(known.last_round)) {
+    return fastest;
+  }
+  std::vector<const Individual*> failures;
+  std::copy_if(known.last_round.rbegin(), known.last_round.rend(), std::back_inserter(failures),
+               [](const Individual* one) { return is_failure(*one); });
+  return failures.empty() ? nullptr : failures[turn % failures.size()];
 }
 
 /// The good kernel of the user that the lineage begins with; nullptr: there is none.

@@ -55,12 +55,12 @@ private:
   Ask ask(std::size_t index) const;
   void tell_history(Ask& ask, std::span<Individual* const> attempts) const;
   void build_on_fastest(Ask& ask, std::span<Individual* const> attempts) const;
-  void build_on_latest(Ask& ask, const Known& known) const;
+  void build_on_latest(Ask& ask, const Known& known, std::size_t turn) const;
   const Individual* start_of(std::size_t lineage) const;
   const Individual* leader_of(std::size_t lineage) const;
   const Individual* fastest_of(std::span<Individual* const> attempts,
                                const Individual* start = nullptr) const;
-  const Individual* base_of(const Known& known) const;
+  const Individual* base_of(const Known& known, std::size_t turn) const;
 
   std::vector<Lineage> lineages_;
 };
