@@ -15,7 +15,7 @@ Policy archive() {
                     .failures = true};
   // Shares that published systems found useful.
   all.operators = {{"diff", 0.45}, {"rewrite", 0.25}, {"crossover", 0.15}, {"contrast", 0.15}};
-  return {.history = 8, .missions = true, .population = std::move(all)};
+  return {.history = 8, .population = std::move(all)};
 }
 
 /// Rounds of four calls. `tells_best`: the best kernel so far is always in the prompt.
@@ -56,11 +56,7 @@ Policy meta() {
 
 const std::vector<Preset>& presets() {
   static const std::vector<Preset> all{
-      {"one-plus-one",
-       "Each call improves the fastest kernel of its lineage.",
-       "",
-       {.missions = true},
-       {}},
+      {"one-plus-one", "Each call improves the fastest kernel of its lineage.", "", {}, {}},
       {"best-of-n",
        "Each call stands alone.",
        "",

@@ -36,7 +36,8 @@ struct Earnings {
   std::string model;      ///< Ask::model
   std::int64_t calls = 0; ///< that were decided
   std::int64_t correct = 0;
-  double dollars = 0; ///< as far as known
+  double dollars = 0;      ///< as far as known
+  std::int64_t copies = 0; ///< replies whose kernel the search had already
   double device_seconds = 0;
   double log_gain = 0; ///< sum of the gains over the best kernel at that time, as log speedups
   /// Adds the sums of `other`, and takes its names.
@@ -83,6 +84,9 @@ public:
   virtual std::size_t proposals() const = 0;
   /// In the order of operators and models.
   virtual std::vector<Earnings> earnings() const = 0;
+  /// As earnings(), by mission: Earnings::op is its name, or empty for the calls without one. Empty
+  /// as long as no call had a mission.
+  virtual std::vector<Earnings> earnings_of_missions() const = 0;
   /// Why the search makes no more calls before proposals() is reached; empty: it goes on.
   virtual std::string why_done() const = 0;
   /// A candidate waits for the call of a role, which no one has made room for yet.
@@ -96,6 +100,9 @@ struct Mission {
   std::string name;      ///< as agents::missions() has it
   std::string limiter;   ///< it fits best where Outcome::cell names this one; empty: none
   bool for_seeds = true; ///< of a call with the operator "seed"; else of the other ones
+  /// It fits best where no kernel has the structure that it asks for: Outcome::cell of one that has
+  /// it says this. Empty: no cell tells.
+  std::string mark = {};
 };
 
 struct Settings {

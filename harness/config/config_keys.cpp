@@ -231,6 +231,7 @@ std::vector<ConfigKey> run_keys() {
       key("run", "seeds", WINNOW_MEMBER(seeds), {1, 1000}),
       key("run", "patience", WINNOW_MEMBER(patience), {0, 100'000}),
       key("run", "value_of_doubling", WINNOW_MEMBER(value_of_doubling)),
+      key("run", "missions", WINNOW_MEMBER(missions)),
       key("run", "until", WINNOW_MEMBER(until)),
       seed_kernels(),
       key("run", "search_seed", WINNOW_MEMBER(search_seed), {0, 9.2e18}),
