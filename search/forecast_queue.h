@@ -45,6 +45,7 @@ public:
     return inner_->earnings_of_missions();
   }
   std::string why_done() const override { return inner_->why_done(); }
+  bool has_enough() const override { return inner_->has_enough(); }
   bool is_held_up() const override { return inner_->is_held_up() || next_forecast(); }
   bool refuses(const Advised& advised) const override;
   std::vector<RoleStanding> roles() const override;

@@ -76,6 +76,18 @@ std::optional<Action> Population::decide(const Capacity& given) const {
   return action;
 }
 
+std::string Population::why_done() const {
+  if (!enough_.empty()) {
+    return enough_;
+  }
+  return is_near_bound() ? "the best kernel is near the roofline" : why_stopped();
+}
+
+bool Population::is_near_bound() const {
+  return leader() != nullptr && settings_.enough_speed_of_light > 0 &&
+         outcome_of(*leader()).speed_of_light >= settings_.enough_speed_of_light;
+}
+
 /// A repair has none: its kernel must work first.
 bool Population::may_have_mission(const Ask& ask) const {
   return policy_.missions && !settings_.missions.empty() && ask.op != "repair";

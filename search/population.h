@@ -28,7 +28,8 @@ public:
   const Individual* find(CandidateId candidate) const final;
   std::size_t asks() const final { return asks_; }
   std::size_t proposals() const final { return settings_.proposals; }
-  std::string why_done() const final { return enough_.empty() ? why_stopped() : enough_; }
+  std::string why_done() const final;
+  bool has_enough() const final { return !enough_.empty() || is_near_bound(); }
   std::vector<Earnings> earnings() const final;
   std::vector<Earnings> earnings_of_missions() const final;
 
@@ -45,7 +46,7 @@ protected:
   virtual void on_unanswered(const Ask& /*ask*/) {}
   virtual void on_resumed() {}
   virtual void on_granted() {} ///< proposals() has changed
-  /// why_done(), unless the user has enough.
+  /// why_done(), unless the search has enough.
   virtual std::string why_stopped() const { return {}; }
 
   const Settings& settings() const { return settings_; }
@@ -78,6 +79,7 @@ protected:
   }
 
 private:
+  bool is_near_bound() const;
   bool may_have_mission(const Ask& ask) const;
   void give_mission(Ask& ask) const;
   std::map<std::string, int> taken_missions(const Ask& ask) const;

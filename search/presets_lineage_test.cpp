@@ -194,6 +194,22 @@ TEST_F(PresetLineageTest, BestOfNBeginsAllCallsAtOnce) {
   EXPECT_TRUE(waits());
 }
 
+TEST_F(PresetLineageTest, AKernelNearTheBoundEndsTheSearch) {
+  for (const char* name : {"one-plus-one", "best-of-n", "fsr"}) {
+    begin(preset(name).policy, {.proposals = 9, .enough_speed_of_light = 0.95});
+    Outcome near = fast(2);
+    near.speed_of_light = 0.94;
+    answer(ask(), near);
+    EXPECT_FALSE(search_->has_enough()) << name;
+    near = fast(3);
+    near.speed_of_light = 0.96;
+    answer(ask(), near);
+    EXPECT_TRUE(search_->has_enough()) << name;
+    EXPECT_EQ(search_->why_done(), "the best kernel is near the roofline") << name;
+    EXPECT_TRUE(waits()) << name;
+  }
+}
+
 TEST_F(PresetLineageTest, OnePlusOneRepairsAndHidesRegressions) {
   begin("one-plus-one");
   const CandidateId first = answer(ask(), fast(2));

@@ -89,6 +89,9 @@ public:
   virtual std::vector<Earnings> earnings_of_missions() const = 0;
   /// Why the search makes no more calls before proposals() is reached; empty: it goes on.
   virtual std::string why_done() const = 0;
+  /// The best kernel is as good as the user asks (Enough), or near the bound: more calls would gain
+  /// little.
+  virtual bool has_enough() const = 0;
   /// A candidate waits for the call of a role, which no one has made room for yet.
   virtual bool is_held_up() const { return false; }
   /// In the order of Settings::roles; empty: the search has no roles.
@@ -116,11 +119,12 @@ struct Settings {
   std::vector<Mission> missions = {};
   /// The names of the models that calls may ask. Empty or one: there is no choice.
   std::vector<std::string> models = {};
-  // For strategies that keep an archive:
-  std::size_t seeds = 3; ///< first calls that ask for kernels of different structure
+  /// Strategies with an archive: first calls that ask for kernels of different structure.
+  std::size_t seeds = 3;
   /// Stops when the best kernel has this share of the speed of light at every search shape; 0:
   /// never.
   double enough_speed_of_light = 0;
+  // For strategies that keep an archive:
   std::size_t patience = 0; ///< stops after so many calls without a gain of 2 %; 0: never
   /// Stops when the gain that the next call promises is worth less than the call's price. A kernel
   /// twice as fast is worth so many dollars; 0: never stops.

@@ -7,8 +7,8 @@
 namespace winnow::harness {
 namespace {
 
-// A search with an archive stops when the best kernel reaches this share of the speed of light at
-// every search shape.
+// A search stops when the best kernel reaches this share of the speed of light at every search
+// shape.
 constexpr double kEnoughSpeedOfLight = 0.95;
 // The tuning of a candidate begins no further rung after so many seconds of the device.
 constexpr double kTuningSeconds = 20;
