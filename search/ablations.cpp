@@ -40,6 +40,7 @@ public:
     if (own.base == Base::Fastest || own.base == Base::FastestBesideLatest) {
       of<LineagePolicy>("the fastest as parent", [](auto& p) { p.base = Base::Newest; });
     }
+    of<LineagePolicy>("opening", [](auto& p) { p.opening = false; });
     if (own.op == "improve") { // the others tell of the best kernel in one line
       of<LineagePolicy>("the best kernel", [](auto& p) { p.tells_best = false; });
     }

@@ -52,6 +52,9 @@ private:
   bool begins_round(const Lineage& lineage) const;
   Known known_to(const Lineage& lineage) const;
   std::optional<std::size_t> next_lineage() const;
+  bool is_opening() const;
+  std::size_t barren_first_replies() const;
+  void tell_first_replies(Ask& ask) const;
   Ask ask(std::size_t index) const;
   void tell_history(Ask& ask, std::span<Individual* const> attempts) const;
   void build_on_fastest(Ask& ask, std::span<Individual* const> attempts) const;
@@ -63,6 +66,8 @@ private:
   const Individual* base_of(const Known& known, std::size_t turn) const;
 
   std::vector<Lineage> lineages_;
+  std::size_t first_asks_ = 0; ///< calls of the opening
+  std::size_t most_first_asks_ = 1;
 };
 
 } // namespace winnow::search

@@ -30,6 +30,10 @@ struct LineagePolicy {
     Newest               ///< the latest attempt, even if it is slower or broken
   };
   Base base = Base::Fastest;
+  /// A search of one lineage whose first reply is not far from the bound begins with more first
+  /// replies, until two in a row have gained nothing or a third of the calls is spent. A call that
+  /// builds on the fastest kernel is told of the others ("insights").
+  bool opening = false;
   bool tells_best = true; ///< the prompt tells of the fastest attempt
   // Operators, as agents::operator_names() has them:
   std::string first_op = "improve"; ///< of the first call; "seed" if there is no first kernel

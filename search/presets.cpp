@@ -56,7 +56,11 @@ Policy meta() {
 
 const std::vector<Preset>& presets() {
   static const std::vector<Preset> all{
-      {"one-plus-one", "Each call improves the fastest kernel of its lineage.", "", {}, {}},
+      {"one-plus-one",
+       "Each call improves the fastest kernel of its lineage.",
+       "",
+       {.population = LineagePolicy{.opening = true}},
+       {}},
       {"best-of-n",
        "Each call stands alone.",
        "",
