@@ -38,9 +38,18 @@ struct Run {
   std::vector<double> decisions; ///< of calls, in us
 };
 
+/// As many as a run has. All fit alike.
+Settings settings_of(std::size_t candidates) {
+  Settings settings{.task = "axpy", .proposals = candidates};
+  for (int i = 0; i < 22; ++i) {
+    settings.missions.push_back({fmt::format("mission {}", i), "", i >= 12});
+  }
+  return settings;
+}
+
 Run run(std::size_t candidates, int in_flight) {
   Run run;
-  const auto search = make_search("archive", {.task = "axpy", .proposals = candidates});
+  const auto search = make_search("archive", settings_of(candidates));
   const auto apply = [&](const Event& event) {
     search->apply(event);
     run.log.push_back(entry_of(event));
@@ -105,7 +114,7 @@ int main(int count, char** arguments) {
                            made.decisions.end());
   std::sort(late.begin(), late.end());
   const auto start = std::chrono::steady_clock::now();
-  const auto again = make_search("archive", {.task = "axpy", .proposals = candidates});
+  const auto again = make_search("archive", settings_of(candidates));
   for (const LogEntry& entry : made.log) {
     again->apply(event_of(entry));
   }

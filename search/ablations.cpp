@@ -29,6 +29,7 @@ public:
   void add_all(const LineagePolicy& own) {
     if (own.for_each_call) { // no call knows another one
       add("tuning", [](Policy& p) { p.tuning = false; });
+      add("missions", [](Policy& p) { p.missions = false; });
       return;
     }
     add_shared();
@@ -39,6 +40,7 @@ public:
     if (own.base == Base::Fastest || own.base == Base::FastestBesideLatest) {
       of<LineagePolicy>("the fastest as parent", [](auto& p) { p.base = Base::Newest; });
     }
+    of<LineagePolicy>("opening", [](auto& p) { p.opening = false; });
     if (own.op == "improve") { // the others tell of the best kernel in one line
       of<LineagePolicy>("the best kernel", [](auto& p) { p.tells_best = false; });
     }

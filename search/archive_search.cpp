@@ -123,10 +123,6 @@ bool ArchiveSearch::promotes(CandidateId /*candidate*/, const Outcome& outcome) 
 }
 
 std::string ArchiveSearch::why_stopped() const {
-  if (leader() != nullptr && settings().enough_speed_of_light > 0 &&
-      outcome_of(*leader()).speed_of_light >= settings().enough_speed_of_light) {
-    return "the best kernel is near the roofline";
-  }
   if (settings().patience > 0 && calls_since_gain_ >= settings().patience) {
     return "the last " + std::to_string(calls_since_gain_) + " calls gained nothing";
   }

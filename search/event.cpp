@@ -26,6 +26,7 @@ template <typename Io, IsOf<Outcome> Value> void list_fields(Io& io, Value& outc
   io.field("speed_of_light", outcome.speed_of_light);
   io.field("cell", outcome.cell);
   io.field("device_seconds", outcome.device_seconds);
+  io.optional("code", outcome.code);
   io.optional("race", outcome.race);
 }
 
@@ -48,6 +49,7 @@ template <typename Io, IsOf<Ask> Value> void list_fields(Io& io, Value& ask) {
   io.optional("waiting_operator", ask.waiting_op);
   io.optional("waiting_model", ask.waiting_model);
   io.optional("mission", ask.mission);
+  io.optional("mission_repeats", ask.mission_repeats);
   io.optional("memory", ask.memory);
   io.optional("exemplar", ask.exemplar);
 }

@@ -45,8 +45,9 @@ struct Ask {
   std::string variant = {};
   /// One of Settings::missions; empty: the call has none.
   std::string mission = {};
-  bool memory = false;   ///< the prompt shows lessons of other tasks
-  bool exemplar = false; ///< the prompt shows a kernel of another task of the category
+  int mission_repeats = 0; ///< so many calls that show the same have this mission already
+  bool memory = false;     ///< the prompt shows lessons of other tasks
+  bool exemplar = false;   ///< the prompt shows a kernel of another task of the category
   /// Of the judge's call: key, operator and model of the call that waits for the advice. All fields
   /// that are not named here are those of the waiting call.
   std::string waiting_key = {}, waiting_op = {}, waiting_model = {};

@@ -16,6 +16,7 @@ Outcome full_outcome() {
   outcome.speedup_bounds = {0.05, 0.3};
   outcome.hidden_speedup = 1.0 / 3;
   outcome.promoted = true;
+  outcome.code = "ghi";
   outcome.race = {"def", true, 0.7};
   return outcome;
 }

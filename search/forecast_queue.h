@@ -41,7 +41,11 @@ public:
   std::size_t asks() const override { return inner_->asks(); }
   std::size_t proposals() const override { return inner_->proposals(); }
   std::vector<Earnings> earnings() const override { return inner_->earnings(); }
+  std::vector<Earnings> earnings_of_missions() const override {
+    return inner_->earnings_of_missions();
+  }
   std::string why_done() const override { return inner_->why_done(); }
+  bool has_enough() const override { return inner_->has_enough(); }
   bool is_held_up() const override { return inner_->is_held_up() || next_forecast(); }
   bool refuses(const Advised& advised) const override;
   std::vector<RoleStanding> roles() const override;

@@ -1,6 +1,7 @@
 #include "search/lineage_search.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace winnow::search {
 namespace {
@@ -9,6 +10,9 @@ using tasks::Verdict;
 using Base = LineagePolicy::Base;
 
 constexpr std::size_t kRepairsInARow = 3;
+constexpr std::size_t kBarrenFirstReplies = 2; // in a row, which end an opening
+constexpr std::size_t kShareOfOpening = 3;     // of the calls, at most a third
+constexpr double kLightOfAnOpening = 0.1;      // of the first reply (docs/measurements/search.md)
 
 /// A compile error after a bad reply is progress. So each kind of failure has its own limit on
 /// repairs, and failures of all kinds together have another limit.
@@ -27,7 +31,11 @@ bool is_worth_repairing(std::span<Individual* const> attempts) {
 
 LineageSearch::LineageSearch(Settings settings, Policy policy)
     : Population(std::move(settings), std::move(policy)),
-      lineages_(rules().for_each_call ? this->settings().proposals : this->settings().lineages) {}
+      lineages_(rules().for_each_call ? this->settings().proposals : this->settings().lineages) {
+  if (rules().opening && lineages_.size() == 1) {
+    most_first_asks_ = std::max<std::size_t>(this->settings().proposals / kShareOfOpening, 1);
+  }
+}
 
 std::optional<Action> LineageSearch::next(const Capacity& capacity) const {
   if (const auto evaluate = next_evaluation()) {
@@ -72,13 +80,40 @@ LineageSearch::Known LineageSearch::known_to(const Lineage& lineage) const {
   return {known, known.subspan(lineage.round_before)};
 }
 
+/// No call has built on a reply yet, and one more first reply may bring something. Where the first
+/// one has gained nothing or is far from the bound, a change of it promises more.
+bool LineageSearch::is_opening() const {
+  const Lineage& only = lineages_.front();
+  if (first_asks_ >= most_first_asks_ || only.asks != first_asks_) {
+    return false;
+  }
+  return first_asks_ == 0 ||
+         (!only.attempts.empty() && only.attempts.front()->gain > 0 &&
+          outcome_of(*only.attempts.front()).speed_of_light >= kLightOfAnOpening &&
+          barren_first_replies() < kBarrenFirstReplies);
+}
+
+/// Those in a row that have gained nothing over the replies before.
+std::size_t LineageSearch::barren_first_replies() const {
+  std::size_t barren = 0;
+  for (const Individual* reply : lineages_.front().attempts) {
+    const Verdict verdict = outcome_of(*reply).verdict;
+    const bool is_judged = verdict != Verdict::NotJudged && verdict != Verdict::Infrastructure;
+    barren = !is_judged ? barren : reply->gain > 0 ? 0 : barren + 1;
+  }
+  return barren;
+}
+
 /// Of the lineages that may go on, the shortest.
 std::optional<std::size_t> LineageSearch::next_lineage() const {
   std::optional<std::size_t> shortest;
   for (std::size_t i = 0; i < lineages_.size(); ++i) {
     const Lineage& lineage = lineages_[i];
+    const bool opens =
+        is_opening() &&
+        barren_first_replies() + static_cast<std::size_t>(lineage.pending) < kBarrenFirstReplies;
     const bool may_ask =
-        (lineage.pending == 0 || !begins_round(lineage)) && lineage.asks < steps(i);
+        (lineage.pending == 0 || !begins_round(lineage) || opens) && lineage.asks < steps(i);
     if (may_ask && (!shortest || lineage.asks < lineages_[*shortest].asks)) {
       shortest = i;
     }
@@ -97,7 +132,7 @@ Ask LineageSearch::ask(std::size_t index) const {
     ask.parents = {first->id};
   }
   const Known known = known_to(lineage);
-  if (known.attempts.empty()) {
+  if (known.attempts.empty() || is_opening()) {
     ask.best = start != nullptr ? std::optional(card_of(*start)) : std::nullopt;
     ask.op = ask.parents.empty() ? "seed" : rules().first_op;
     return ask;
@@ -111,8 +146,9 @@ Ask LineageSearch::ask(std::size_t index) const {
   ask.op = rules().op;
   if (rules().base == Base::Fastest || rules().base == Base::FastestBesideLatest) {
     build_on_fastest(ask, known.attempts);
+    tell_first_replies(ask);
   } else {
-    build_on_latest(ask, known);
+    build_on_latest(ask, known, lineage.asks % std::max<std::size_t>(policy().round, 1));
   }
   if (ask.parents.empty() && ask.op != "improve") {
     ask.op = "seed"; // the other operators need a parent
@@ -146,9 +182,32 @@ void LineageSearch::build_on_fastest(Ask& ask, std::span<Individual* const> atte
   }
 }
 
-/// Builds on base_of(), otherwise on the fastest attempt or the first kernel.
-void LineageSearch::build_on_latest(Ask& ask, const Known& known) const {
-  const Individual* base = base_of(known);
+/// The model sees several results at once: the other first replies, if the call builds on a reply
+/// and the latest attempt is not shown.
+void LineageSearch::tell_first_replies(Ask& ask) const {
+  if (first_asks_ < 2 || ask.op != "improve" || ask.parents.empty()) {
+    return;
+  }
+  const CandidateId parent = ask.parents.front();
+  if (outcome_of(*find(parent)).verdict != Verdict::Correct || !find(parent)->ask) {
+    return;
+  }
+  const std::vector<Individual*>& attempts = lineages_[ask.lineage].attempts;
+  for (std::size_t i = 0; i < std::min(first_asks_, attempts.size()); ++i) {
+    if (counts(outcome_of(*attempts[i])) && attempts[i]->id != parent) {
+      ask.families.push_back(card_of(*attempts[i]));
+    }
+  }
+  if (!ask.families.empty()) {
+    ask.op = "insights";
+    ask.previous = card_of(*find(parent));
+  }
+}
+
+/// Builds on base_of(), otherwise on the fastest attempt or the first kernel. `turn`: of the call
+/// in its round.
+void LineageSearch::build_on_latest(Ask& ask, const Known& known, std::size_t turn) const {
+  const Individual* base = base_of(known, turn);
   if (base == nullptr || (is_failure(*base) && !policy().repair)) {
     return;
   }
@@ -157,17 +216,22 @@ void LineageSearch::build_on_latest(Ask& ask, const Known& known) const {
   ask.op = is_failure(*base) ? rules().repair_op : rules().op;
 }
 
-/// nullptr: the machine has failed, or no attempt of the last round has a verdict.
-const Individual* LineageSearch::base_of(const Known& known) const {
+/// The calls of a round without a correct attempt build on its failures in turn, the newest one
+/// first, because a repair has no mission. nullptr: the machine has failed, or no attempt of the
+/// last round has a verdict.
+const Individual* LineageSearch::base_of(const Known& known, std::size_t turn) const {
   if (rules().base == Base::Newest) {
     const Individual& latest = *known.attempts.back();
     const bool has_verdict = is_failure(latest) || outcome_of(latest).verdict == Verdict::Correct;
     return has_verdict ? &latest : nullptr;
   }
-  const Individual* fastest = fastest_of(known.last_round);
-  const auto failure = std::find_if(known.last_round.rbegin(), known.last_round.rend(),
-                                    [](const Individual* one) { return is_failure(*one); });
-  return fastest != nullptr || failure == known.last_round.rend() ? fastest : *failure;
+  if (const Individual* fastest = fastest_of(known.last_round)) {
+    return fastest;
+  }
+  std::vector<const Individual*> failures;
+  std::copy_if(known.last_round.rbegin(), known.last_round.rend(), std::back_inserter(failures),
+               [](const Individual* one) { return is_failure(*one); });
+  return failures.empty() ? nullptr : failures[turn % failures.size()];
 }
 
 /// The good kernel of the user that the lineage begins with; nullptr: there is none.
@@ -226,6 +290,7 @@ bool LineageSearch::promotes(CandidateId candidate, const Outcome& outcome) cons
 
 void LineageSearch::on_asked(const Ask& ask) {
   Lineage& lineage = lineages_.at(ask.lineage);
+  first_asks_ += is_opening() && ask.history.empty() && !ask.previous ? 1 : 0;
   if (begins_round(lineage)) {
     lineage.round_before = lineage.known;
     lineage.known = lineage.attempts.size();

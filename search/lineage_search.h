@@ -52,17 +52,22 @@ private:
   bool begins_round(const Lineage& lineage) const;
   Known known_to(const Lineage& lineage) const;
   std::optional<std::size_t> next_lineage() const;
+  bool is_opening() const;
+  std::size_t barren_first_replies() const;
+  void tell_first_replies(Ask& ask) const;
   Ask ask(std::size_t index) const;
   void tell_history(Ask& ask, std::span<Individual* const> attempts) const;
   void build_on_fastest(Ask& ask, std::span<Individual* const> attempts) const;
-  void build_on_latest(Ask& ask, const Known& known) const;
+  void build_on_latest(Ask& ask, const Known& known, std::size_t turn) const;
   const Individual* start_of(std::size_t lineage) const;
   const Individual* leader_of(std::size_t lineage) const;
   const Individual* fastest_of(std::span<Individual* const> attempts,
                                const Individual* start = nullptr) const;
-  const Individual* base_of(const Known& known) const;
+  const Individual* base_of(const Known& known, std::size_t turn) const;
 
   std::vector<Lineage> lineages_;
+  std::size_t first_asks_ = 0; ///< calls of the opening
+  std::size_t most_first_asks_ = 1;
 };
 
 } // namespace winnow::search

@@ -1,5 +1,6 @@
 #include "search/outcome.h"
 
+#include "base/digest.h"
 #include "tasks/plan/kernel_file.h"
 
 #include <algorithm>
@@ -18,6 +19,29 @@ double high(const Outcome& outcome) {
 
 bool raced(const Outcome& outcome, const Outcome* incumbent) {
   return outcome.race && incumbent != nullptr && outcome.race->incumbent == incumbent->kernel;
+}
+
+/// Text and device code differ where the launch plan stands.
+std::string launch_plan_in(std::string_view text) {
+  const tasks::KernelFileResult parsed = tasks::parse_kernel_file(text, "candidate.cu");
+  std::string plan;
+  if (parsed.kernel_file) {
+    const std::string& all = parsed.kernel_file->text;
+    const std::string& source = parsed.kernel_file->source;
+    for (std::size_t i = 0; i < std::min(all.size(), source.size()); ++i) {
+      plan += all[i] != source[i] ? std::string(1, all[i]) : "";
+    }
+  }
+  return plan;
+}
+
+/// Outcome::code.
+std::string code_of(const tasks::Evaluation& evaluation, std::string_view text) {
+  const std::string& machine_code = evaluation.build.machine_code_digest;
+  return machine_code.empty()
+             ? ""
+             : sha256_hex(machine_code + ' ' + tasks::parameters_text(evaluation.parameters) + ' ' +
+                          launch_plan_in(text));
 }
 
 } // namespace
@@ -48,6 +72,7 @@ Outcome outcome_of(const tasks::Evaluation& evaluation, std::string_view text) {
   outcome.verdict = evaluation.verdict;
   outcome.evaluator_version = evaluation.evaluator_version;
   outcome.kernel = tasks::kernel_digest(text, evaluation.parameters);
+  outcome.code = code_of(evaluation, text);
   outcome.speedup = evaluation.speedup;
   outcome.speedup_bounds = evaluation.speedup_bounds;
   outcome.hidden_speedup = evaluation.hidden_speedup;

@@ -20,8 +20,9 @@ struct Outcome {
   };
   tasks::Verdict verdict = tasks::Verdict::NotJudged;
   int evaluator_version = 0;
-  std::string kernel;           ///< tasks::kernel_digest() of the text and the best parameters
-  double speedup = 0;           ///< against the baseline at the search shapes; 0: not timed
+  std::string kernel; ///< tasks::kernel_digest() of the text and the best parameters
+  std::string code;   ///< digest of its machine code and its launch plan; empty: not known
+  double speedup = 0; ///< against the baseline at the search shapes; 0: not timed
   tasks::Bounds speedup_bounds; ///< 95 % interval
   double hidden_speedup = 0;    ///< against the baseline at hidden shapes; 0: not timed
   bool promoted = false;        ///< Search::promotes() allowed the kernel to lead

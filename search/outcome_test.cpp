@@ -1,6 +1,7 @@
 #include "search/outcome.h"
 #include "tasks/plan/kernel_file.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -94,6 +95,29 @@ TEST(OutcomeOf, TakesWhatASearchNeeds) {
   EXPECT_EQ(outcome.race->incumbent, "other");
   EXPECT_TRUE(outcome.race->faster);
   EXPECT_EQ(outcome.race->hidden_ratio, 0.95);
+}
+
+// A text differs in comments and names that no machine code has. Equal code with other launches is
+// another kernel.
+TEST(OutcomeOf, HasADigestOfMachineCodeAndLaunches) {
+  const auto file = [](const char* block, const char* comment) {
+    return fmt::format(
+        R"(/*@winnow {{"launches": [{{"kernel": "f", "grid": [1], "block": [{}], "args": []}}]}} @*/
+// {}
+__global__ void f() {{}}
+)",
+        block, comment);
+  };
+  ASSERT_TRUE(tasks::parse_kernel_file(file("32", ""), "k.cu").kernel_file);
+  tasks::Evaluation evaluation;
+  EXPECT_EQ(outcome_of(evaluation, file("32", "")).code, "") << "the machine code is not known";
+  evaluation.build.machine_code_digest = "abc";
+  const std::string code = outcome_of(evaluation, file("32", "one")).code;
+  EXPECT_EQ(code.size(), 64U);
+  EXPECT_EQ(outcome_of(evaluation, file("32", "another")).code, code);
+  EXPECT_NE(outcome_of(evaluation, file("64", "one")).code, code);
+  evaluation.parameters = {{"BLOCK", 128}};
+  EXPECT_NE(outcome_of(evaluation, file("32", "one")).code, code);
 }
 
 TEST(OutcomeOf, OnlyAWonRaceMakesALeader) {

@@ -26,10 +26,14 @@ struct LineagePolicy {
   enum class Base {
     Fastest,             ///< of the lineage; or the latest attempt, while it is worth a repair
     FastestBesideLatest, ///< shows the latest attempt in full, even if it is slow or a failure
-    FastestOfRound,      ///< of the last round; its newest failure if no attempt was correct
+    FastestOfRound,      ///< of the last round; its failures in turn if no attempt was correct
     Newest               ///< the latest attempt, even if it is slower or broken
   };
   Base base = Base::Fastest;
+  /// A search of one lineage whose first reply is not far from the bound begins with more first
+  /// replies, until two in a row have gained nothing or a third of the calls is spent. A call that
+  /// builds on the fastest kernel is told of the others ("insights").
+  bool opening = false;
   bool tells_best = true; ///< the prompt tells of the fastest attempt
   // Operators, as agents::operator_names() has them:
   std::string first_op = "improve"; ///< of the first call; "seed" if there is no first kernel
@@ -80,8 +84,9 @@ struct Policy {
   bool repair = true;       ///< a call mends a failure that is worth it
   bool tuning = true;       ///< the parameters of a family of kernels are tuned
   std::size_t history = 20; ///< so many earlier attempts are told in a line each
-  /// Calls that build on the same kernels at the same time get different missions.
-  bool missions = false;
+  /// Calls that build on the same kernels at the same time, or show the same, get different
+  /// missions.
+  bool missions = true;
   std::variant<LineagePolicy, ArchivePolicy> population = {};
 
   bool is_archive() const { return std::holds_alternative<ArchivePolicy>(population); }

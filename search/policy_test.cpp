@@ -69,8 +69,8 @@ TEST(Ablations, OfTheArchiveAreItsMechanisms) {
 TEST(Ablations, OfALineage) {
   EXPECT_THAT(names_of(ablations(preset("one-plus-one").policy)),
               ElementsAre("repair", "tuning", "missions", "hiding of regressions",
-                          "the fastest as parent", "the best kernel", "history"));
-  EXPECT_THAT(names_of(ablations(preset("best-of-n").policy)), ElementsAre("tuning"));
+                          "the fastest as parent", "opening", "the best kernel", "history"));
+  EXPECT_THAT(names_of(ablations(preset("best-of-n").policy)), ElementsAre("tuning", "missions"));
 }
 
 TEST(Ablations, ChangeThePolicyAndLackTheirMechanism) {

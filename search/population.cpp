@@ -17,6 +17,28 @@ namespace {
 constexpr int kFaultsOfOne = 2;
 // Against a log that was changed by hand.
 constexpr std::int64_t kMostProposals = 1'000'000;
+// The weight of a mission that fits the kernel; one that does not fit has the inverse.
+constexpr double kFits = 2;
+// A call's typical gain (ln 1.1), which the call that made a copy did not even try for.
+constexpr double kCostOfACopy = 0.1;
+
+/// What the prompt of a call shows, without the calls that are under way: two calls of which this
+/// is the same have the same words.
+std::string shown_by(const Ask& ask) {
+  std::string text = ask.op == "seed" ? "seed" : "";
+  const auto add = [&](CandidateId candidate) { text += std::to_string(candidate) + ' '; };
+  std::for_each(ask.parents.begin(), ask.parents.end(), add);
+  for (const std::optional<Card>& card : {ask.best, ask.previous, ask.second}) {
+    add(card ? card->candidate : 0);
+  }
+  for (const std::vector<Card>* cards : {&ask.history, &ask.families, &ask.failures}) {
+    text += '|';
+    for (const Card& card : *cards) {
+      add(card.candidate);
+    }
+  }
+  return text;
+}
 
 } // namespace
 
@@ -25,6 +47,7 @@ Earnings& Earnings::operator+=(const Earnings& other) {
   model = other.model;
   calls += other.calls;
   correct += other.correct;
+  copies += other.copies;
   dollars += other.dollars;
   device_seconds += other.device_seconds;
   log_gain += other.log_gain;
@@ -48,48 +71,119 @@ std::optional<Action> Population::decide(const Capacity& given) const {
   }
   std::optional<Action> action = next(capacity);
   if (Ask* ask = action ? std::get_if<Ask>(&*action) : nullptr) {
-    ask->mission = mission_of(*ask);
+    give_mission(*ask);
   }
   return action;
 }
 
-/// If other calls build on the same kernels now, their words would be the same. So this one gets a
-/// mission that none of them has: one against the limiter of the kernel, then one that fits all
-/// kernels, and of these one that has gained much. Empty: there is no such call, or no mission
-/// left.
-std::string Population::mission_of(const Ask& ask) const {
-  std::set<std::string> taken;
-  bool is_alone = true;
-  for (const auto& [key, other] : asked_) {
-    if (other.parents == ask.parents && (other.op == "seed") == (ask.op == "seed")) {
-      is_alone = false;
-      taken.insert(other.mission);
-    }
+std::string Population::why_done() const {
+  if (!enough_.empty()) {
+    return enough_;
   }
-  if (!policy_.missions || is_alone || ask.op == "repair") {
-    return "";
-  }
-  const std::string cell = ask.parents.empty() ? "" : outcome_of(*find(ask.parents.front())).cell;
-  std::vector<std::string> fitting, general, others;
-  for (const Mission& mission : settings_.missions) {
-    if (mission.for_seeds == (ask.op == "seed") && !taken.contains(mission.name)) {
-      const bool fits = cell.find(mission.limiter) != std::string::npos;
-      (mission.limiter.empty() ? general : fits ? fitting : others).push_back(mission.name);
-    }
-  }
-  for (const std::vector<std::string>& best : {fitting, general, others}) {
-    if (!best.empty()) {
-      return missions_.choose(best);
-    }
-  }
-  return "";
+  return is_near_bound() ? "the best kernel is near the roofline" : why_stopped();
 }
 
-/// A kernel that is a copy of another gains nothing, so it costs the mission.
+bool Population::is_near_bound() const {
+  return leader() != nullptr && settings_.enough_speed_of_light > 0 &&
+         outcome_of(*leader()).speed_of_light >= settings_.enough_speed_of_light;
+}
+
+/// A repair has none: its kernel must work first.
+bool Population::may_have_mission(const Ask& ask) const {
+  return policy_.missions && !settings_.missions.empty() && ask.op != "repair";
+}
+
+/// Calls that build on the same kernels now, or that show what an earlier call has shown, would
+/// have the same words. The first of them is free to choose; each other one gets a mission that the
+/// fewest of them have, and of these the one that promises most.
+void Population::give_mission(Ask& ask) const {
+  if (!may_have_mission(ask)) {
+    return;
+  }
+  const std::map<std::string, int> taken = taken_missions(ask);
+  if (taken.empty()) {
+    return;
+  }
+  const std::string cell = ask.parents.empty() ? "" : outcome_of(*find(ask.parents.front())).cell;
+  const Mission* best = nullptr;
+  std::pair<int, double> rank;
+  for (const Mission& mission : settings_.missions) {
+    if (mission.for_seeds == (ask.op == "seed")) {
+      const auto found = taken.find(mission.name);
+      const std::pair<int, double> own{found == taken.end() ? 0 : -found->second,
+                                       promise(mission, cell)};
+      if (best == nullptr || own > rank) {
+        best = &mission;
+        rank = own;
+      }
+    }
+  }
+  if (best != nullptr) {
+    ask.mission = best->name;
+    ask.mission_repeats = -rank.first;
+  }
+}
+
+/// How many calls with the words of this one have each mission, or none ("").
+std::map<std::string, int> Population::taken_missions(const Ask& ask) const {
+  const std::string shown = shown_by(ask);
+  const auto told = told_.find(shown);
+  std::map<std::string, int> taken;
+  if (told != told_.end()) {
+    taken = told->second;
+  }
+  for (const auto& [key, other] : asked_) {
+    if (other.parents == ask.parents && (other.op == "seed") == (ask.op == "seed") &&
+        shown_by(other) != shown) {
+      ++taken[other.mission];
+    }
+  }
+  return taken;
+}
+
+/// What the mission has earned, with an allowance for doubt, times how well it fits.
+double Population::promise(const Mission& mission, const std::string& cell_of_parent) const {
+  const auto has_mark = [&](const std::string& cell) {
+    return cell.find(mission.mark) != std::string::npos;
+  };
+  double fit = 1;
+  if (!mission.limiter.empty()) {
+    fit = cell_of_parent.find(mission.limiter) != std::string::npos ? kFits : 1 / kFits;
+  } else if (!mission.mark.empty() && !structures_.empty()) {
+    fit = std::none_of(structures_.begin(), structures_.end(), has_mark) ? kFits : 1 / kFits;
+  }
+  const double index = missions_.index(mission.name);
+  return index > 0 ? index * fit : index / fit;
+}
+
+/// A copy of another kernel costs its mission what the other one cost, and more than a failure.
 void Population::end_mission(const Individual& judged, double gain) {
-  if (judged.ask && !judged.ask->mission.empty() && judged.withdrawals == 0) {
-    missions_.end(judged.ask->mission, gain, judged.dollars + judged.role_dollars,
-                  judged.outcome->device_seconds);
+  if (!judged.ask || judged.ask->mission.empty() || judged.withdrawals > 0) {
+    return;
+  }
+  const Individual* copied = copied_by(judged);
+  const double seconds = std::max(judged.outcome->device_seconds,
+                                  copied != nullptr ? outcome_of(*copied).device_seconds : 0);
+  missions_.end(judged.ask->mission, gain - (copied != nullptr ? kCostOfACopy : 0),
+                judged.dollars + judged.role_dollars, seconds);
+}
+
+/// An earlier candidate with the same kernel; nullptr: there is none.
+const Individual* Population::copied_by(const Individual& judged) const {
+  for (const std::string& digest : {judged.outcome->code, judged.outcome->kernel}) {
+    const auto first = first_with_.find(digest);
+    if (first != first_with_.end() && first->second != judged.id) {
+      return find(first->second);
+    }
+  }
+  return nullptr;
+}
+
+void Population::remember_kernel(const Outcome& outcome, CandidateId candidate) {
+  for (const std::string& digest : {outcome.code, outcome.kernel}) {
+    if (!digest.empty()) {
+      first_with_.try_emplace(digest, candidate);
+    }
   }
 }
 
@@ -106,7 +200,12 @@ void Population::on(const Decided& event) {
   on_asked(ask);
   asked_[ask.key] = ask;
   ++asks_;
-  ++earned_by(ask).calls;
+  for (Earnings* earned : earned_by(ask)) {
+    ++earned->calls;
+  }
+  if (may_have_mission(ask)) {
+    ++told_[shown_by(ask)][ask.mission];
+  }
   if (!ask.mission.empty()) {
     missions_.begin(ask.mission);
   }
@@ -124,7 +223,9 @@ void Population::on(const Added& event) {
   added.dollars = event.dollars;
   added.role_dollars = event.role_dollars;
   if (added.ask) {
-    earned_by(*added.ask).dollars += event.dollars;
+    for (Earnings* earned : earned_by(*added.ask)) {
+      earned->dollars += event.dollars;
+    }
   }
   unjudged_.insert(event.candidate);
   if (policy_.tuning && event.choices.size() > 1) {
@@ -165,6 +266,7 @@ void Population::on(const Evaluated& event) {
     return;
   }
   judged.of_default = event.outcome;
+  remember_kernel(event.outcome, event.candidate);
   family->second.tuning.emplace(family->second.choices, settings_.tuning_seconds);
 }
 
@@ -204,12 +306,18 @@ void Population::settle(Individual& judged, Outcome outcome) {
   }
   settled_.push_back(judged.id);
   if (judged.ask) {
-    Earnings& earned = earned_by(*judged.ask);
-    earned.correct += judged.outcome->verdict == Verdict::Correct ? 1 : 0;
-    earned.device_seconds += judged.outcome->device_seconds;
-    earned.log_gain += gain;
+    for (Earnings* earned : earned_by(*judged.ask)) {
+      earned->correct += judged.outcome->verdict == Verdict::Correct ? 1 : 0;
+      earned->copies += judged.withdrawals == 0 && copied_by(judged) != nullptr ? 1 : 0;
+      earned->device_seconds += judged.outcome->device_seconds;
+      earned->log_gain += gain;
+    }
   }
   end_mission(judged, gain);
+  remember_kernel(*judged.outcome, judged.id);
+  if (counts(*judged.outcome)) {
+    structures_.insert(judged.outcome->cell);
+  }
   on_settled(judged, gain);
 }
 
@@ -231,11 +339,13 @@ void Population::find_leader_again() {
   }
 }
 
-Earnings& Population::earned_by(const Ask& ask) {
-  Earnings& earned = earnings_[{ask.op, ask.model}];
-  earned.op = ask.op;
-  earned.model = ask.model;
-  return earned;
+std::array<Earnings*, 2> Population::earned_by(const Ask& ask) {
+  Earnings& of_operator = earnings_[{ask.op, ask.model}];
+  of_operator.op = ask.op;
+  of_operator.model = ask.model;
+  Earnings& of_mission = earnings_of_missions_[ask.mission];
+  of_mission.op = ask.mission;
+  return {&of_operator, &of_mission};
 }
 
 std::vector<Earnings> Population::earnings() const {
@@ -245,6 +355,16 @@ std::vector<Earnings> Population::earnings() const {
     all.push_back(earned);
   }
   return all;
+}
+
+std::vector<Earnings> Population::earnings_of_missions() const {
+  std::vector<Earnings> all;
+  for (const auto& [mission, earned] : earnings_of_missions_) {
+    all.push_back(earned);
+  }
+  const bool has_some = std::any_of(all.begin(), all.end(),
+                                    [](const Earnings& earned) { return !earned.op.empty(); });
+  return has_some ? all : std::vector<Earnings>();
 }
 
 std::string Population::model_in_turn(std::size_t turn) const {
@@ -292,9 +412,10 @@ void Population::on(const Withdrawn& event) {
     return;
   }
   if (doubted.ask) {
-    Earnings& earned = earned_by(*doubted.ask);
-    earned.correct -= doubted.outcome->verdict == Verdict::Correct ? 1 : 0;
-    earned.log_gain -= doubted.gain;
+    for (Earnings* earned : earned_by(*doubted.ask)) {
+      earned->correct -= doubted.outcome->verdict == Verdict::Correct ? 1 : 0;
+      earned->log_gain -= doubted.gain;
+    }
   }
   doubted.outcome.reset();
   doubted.gain = 0;

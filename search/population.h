@@ -4,6 +4,7 @@
 #include "search/policy.h"
 #include "search/tuning.h"
 
+#include <array>
 #include <map>
 #include <set>
 #include <string>
@@ -27,8 +28,10 @@ public:
   const Individual* find(CandidateId candidate) const final;
   std::size_t asks() const final { return asks_; }
   std::size_t proposals() const final { return settings_.proposals; }
-  std::string why_done() const final { return enough_.empty() ? why_stopped() : enough_; }
+  std::string why_done() const final;
+  bool has_enough() const final { return !enough_.empty() || is_near_bound(); }
   std::vector<Earnings> earnings() const final;
+  std::vector<Earnings> earnings_of_missions() const final;
 
 protected:
   /// decide(), without the mission of a call.
@@ -43,7 +46,7 @@ protected:
   virtual void on_unanswered(const Ask& /*ask*/) {}
   virtual void on_resumed() {}
   virtual void on_granted() {} ///< proposals() has changed
-  /// why_done(), unless the user has enough.
+  /// why_done(), unless the search has enough.
   virtual std::string why_stopped() const { return {}; }
 
   const Settings& settings() const { return settings_; }
@@ -76,8 +79,14 @@ protected:
   }
 
 private:
-  std::string mission_of(const Ask& ask) const;
+  bool is_near_bound() const;
+  bool may_have_mission(const Ask& ask) const;
+  void give_mission(Ask& ask) const;
+  std::map<std::string, int> taken_missions(const Ask& ask) const;
+  double promise(const Mission& mission, const std::string& cell_of_parent) const;
   void end_mission(const Individual& judged, double gain);
+  const Individual* copied_by(const Individual& judged) const;
+  void remember_kernel(const Outcome& outcome, CandidateId candidate);
 
   void on(const Decided& event);
   void on(const Added& event);
@@ -101,7 +110,8 @@ private:
   void settle(Individual& judged, Outcome outcome);
   double follow_leader(const Individual& judged);
   void find_leader_again();
-  Earnings& earned_by(const Ask& ask);
+  /// The sums to which the call belongs: of its operator and model, and of its mission.
+  std::array<Earnings*, 2> earned_by(const Ask& ask);
 
   Settings settings_;
   Policy policy_;
@@ -118,8 +128,14 @@ private:
   std::vector<CandidateId> settled_;
   std::size_t asks_ = 0;
   std::string enough_; ///< Enough::why; empty: the event has not come
-  Arms missions_{{}};  ///< by what their calls gain
   std::map<std::pair<std::string, std::string>, Earnings> earnings_; ///< by operator and model
+  // Of missions:
+  Arms missions_{{}}; ///< by what their calls gain
+  std::map<std::string, Earnings> earnings_of_missions_;
+  /// By what the prompt of a call shows (shown_by()): how many calls have each mission.
+  std::map<std::string, std::map<std::string, int>> told_;
+  std::set<std::string> structures_;              ///< cells of the kernels that count
+  std::map<std::string, CandidateId> first_with_; ///< by digests of its kernel
 };
 
 /// A correct kernel below this share of its parent's speed has regressed: it is a bad parent.

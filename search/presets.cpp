@@ -15,7 +15,7 @@ Policy archive() {
                     .failures = true};
   // Shares that published systems found useful.
   all.operators = {{"diff", 0.45}, {"rewrite", 0.25}, {"crossover", 0.15}, {"contrast", 0.15}};
-  return {.history = 8, .missions = true, .population = std::move(all)};
+  return {.history = 8, .population = std::move(all)};
 }
 
 /// Rounds of four calls. `tells_best`: the best kernel so far is always in the prompt.
@@ -59,7 +59,7 @@ const std::vector<Preset>& presets() {
       {"one-plus-one",
        "Each call improves the fastest kernel of its lineage.",
        "",
-       {.missions = true},
+       {.population = LineagePolicy{.opening = true}},
        {}},
       {"best-of-n",
        "Each call stands alone.",

@@ -116,11 +116,11 @@ TEST_F(PresetLineageTest, FsrCarriesOnTheFastestKernelOfEachRound) {
     EXPECT_TRUE(waits());
     answer(call, failed(Verdict::CompileError));
   }
-  const CandidateId newest_failure = last_;
+  CandidateId failure = last_ + 1;
   round = asks(4);
   EXPECT_TRUE(waits());
-  for (const Ask& call : round) {
-    expect_call(call, "repair", newest_failure);
+  for (const Ask& call : round) { // one each, so that no two ask the same
+    expect_call(call, "repair", --failure);
     EXPECT_THAT(call.history, SizeIs(4));
   }
   answer(round[0], fast(1.5));
@@ -192,6 +192,76 @@ TEST_F(PresetLineageTest, BestOfNBeginsAllCallsAtOnce) {
     EXPECT_THAT(call.history, IsEmpty());
   }
   EXPECT_TRUE(waits());
+}
+
+Outcome lit(double speedup, double speed_of_light) {
+  Outcome made = fast(speedup);
+  made.speed_of_light = speed_of_light;
+  return made;
+}
+
+TEST_F(PresetLineageTest, OnePlusOneAsksForFirstRepliesAsLongAsTheyGain) {
+  begin("one-plus-one");
+  std::vector<Ask> firsts{ask()};
+  EXPECT_TRUE(waits()) << "for the first one";
+  answer(firsts[0], lit(2, 0.2));
+  firsts = asks(2);
+  EXPECT_TRUE(waits()) << "both may gain nothing";
+  const CandidateId best = answer(firsts[0], lit(3, 0.3));
+  answer(firsts[1], lit(2.5, 0.25));
+  const Ask last = ask();
+  EXPECT_TRUE(waits());
+  for (const Ask& call : {firsts[0], firsts[1], last}) {
+    expect_call(call, "improve", kFirst);
+    EXPECT_THAT(call.history, IsEmpty());
+  }
+  answer(last, failed(Verdict::Unsupported)); // the second in a row
+  Ask call = ask();
+  expect_call(call, "insights", best);
+  EXPECT_EQ(shown(call.previous), best);
+  EXPECT_THAT(call.history, SizeIs(4));
+  EXPECT_THAT(call.families, ElementsAre(Card{2, 1}, Card{4, 3})) << "the others that work";
+  EXPECT_TRUE(waits());
+  const CandidateId better = answer(call, lit(4, 0.4));
+  call = ask();
+  expect_call(call, "insights", better);
+  EXPECT_THAT(call.families, SizeIs(3));
+}
+
+TEST_F(PresetLineageTest, AnOpeningNeedsAFirstReplyThatIsGoodAndCalls) {
+  begin("one-plus-one");
+  const CandidateId first = answer(ask(), lit(2, 0.09));
+  expect_call(ask(), "improve", first); // far from the bound
+  begin("one-plus-one");
+  const CandidateId wrong = answer(ask(), failed(Verdict::Wrong));
+  expect_call(ask(), "improve", wrong); // a repair
+  begin("one-plus-one", 6);
+  answer(ask(), lit(2, 0.5));
+  const Ask second = ask();
+  expect_call(second, "improve", kFirst);
+  EXPECT_TRUE(waits()) << "a third of the calls";
+  const CandidateId best = answer(second, lit(3, 0.6));
+  expect_call(ask(), "insights", best);
+  begin(preset("one-plus-one").policy, {.proposals = 100, .lineages = 2});
+  answer(ask(), lit(2, 0.5));
+  answer(ask(), lit(3, 0.5));
+  EXPECT_EQ(ask().parents.front(), CandidateId{2}) << "chains are many first replies already";
+}
+
+TEST_F(PresetLineageTest, AKernelNearTheBoundEndsTheSearch) {
+  for (const char* name : {"one-plus-one", "best-of-n", "fsr"}) {
+    begin(preset(name).policy, {.proposals = 9, .enough_speed_of_light = 0.95});
+    Outcome near = fast(2);
+    near.speed_of_light = 0.94;
+    answer(ask(), near);
+    EXPECT_FALSE(search_->has_enough()) << name;
+    near = fast(3);
+    near.speed_of_light = 0.96;
+    answer(ask(), near);
+    EXPECT_TRUE(search_->has_enough()) << name;
+    EXPECT_EQ(search_->why_done(), "the best kernel is near the roofline") << name;
+    EXPECT_TRUE(waits()) << name;
+  }
 }
 
 TEST_F(PresetLineageTest, OnePlusOneRepairsAndHidesRegressions) {

@@ -36,7 +36,8 @@ struct Earnings {
   std::string model;      ///< Ask::model
   std::int64_t calls = 0; ///< that were decided
   std::int64_t correct = 0;
-  double dollars = 0; ///< as far as known
+  double dollars = 0;      ///< as far as known
+  std::int64_t copies = 0; ///< replies whose kernel the search had already
   double device_seconds = 0;
   double log_gain = 0; ///< sum of the gains over the best kernel at that time, as log speedups
   /// Adds the sums of `other`, and takes its names.
@@ -83,8 +84,14 @@ public:
   virtual std::size_t proposals() const = 0;
   /// In the order of operators and models.
   virtual std::vector<Earnings> earnings() const = 0;
+  /// As earnings(), by mission: Earnings::op is its name, or empty for the calls without one. Empty
+  /// as long as no call had a mission.
+  virtual std::vector<Earnings> earnings_of_missions() const = 0;
   /// Why the search makes no more calls before proposals() is reached; empty: it goes on.
   virtual std::string why_done() const = 0;
+  /// The best kernel is as good as the user asks (Enough), or near the bound: more calls would gain
+  /// little.
+  virtual bool has_enough() const = 0;
   /// A candidate waits for the call of a role, which no one has made room for yet.
   virtual bool is_held_up() const { return false; }
   /// In the order of Settings::roles; empty: the search has no roles.
@@ -96,6 +103,9 @@ struct Mission {
   std::string name;      ///< as agents::missions() has it
   std::string limiter;   ///< it fits best where Outcome::cell names this one; empty: none
   bool for_seeds = true; ///< of a call with the operator "seed"; else of the other ones
+  /// It fits best where no kernel has the structure that it asks for: Outcome::cell of one that has
+  /// it says this. Empty: no cell tells.
+  std::string mark = {};
 };
 
 struct Settings {
@@ -109,11 +119,12 @@ struct Settings {
   std::vector<Mission> missions = {};
   /// The names of the models that calls may ask. Empty or one: there is no choice.
   std::vector<std::string> models = {};
-  // For strategies that keep an archive:
-  std::size_t seeds = 3; ///< first calls that ask for kernels of different structure
+  /// Strategies with an archive: first calls that ask for kernels of different structure.
+  std::size_t seeds = 3;
   /// Stops when the best kernel has this share of the speed of light at every search shape; 0:
   /// never.
   double enough_speed_of_light = 0;
+  // For strategies that keep an archive:
   std::size_t patience = 0; ///< stops after so many calls without a gain of 2 %; 0: never
   /// Stops when the gain that the next call promises is worth less than the call's price. A kernel
   /// twice as fast is worth so many dollars; 0: never stops.

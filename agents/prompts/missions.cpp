@@ -56,24 +56,28 @@ const std::vector<Mission>& missions() {
        "values by shuffles. No barrier of the block."},
       {"tiles in shared memory", "", true,
        "The structure to try: a block stages tiles in shared memory, and each thread computes "
-       "several results from them in registers."},
+       "several results from them in registers.",
+       "shared memory up to"},
       {"blocks that stay", "", true,
        "The structure to try: as many blocks as the device holds at once; each takes one part of "
        "the work after the other."},
       {"a ring of buffers", "", true,
        "The structure to try: asynchronous copies fill a ring of buffers, and some warps may do "
-       "nothing but copy, while others compute."},
+       "nothing but copy, while others compute.",
+       "cp.async"},
       {"parts and a sum", "", true,
        "The structure to try: the long dimension is divided among blocks, and a second step, or "
        "atomic operations, joins their parts."},
       {"other units", "", true,
        "The structure to try: do the main work on units that the plain way does not use, such as "
-       "tensor cores or packed operations, with the precision that the task asks for."},
+       "tensor cores or packed operations, with the precision that the task asks for.",
+       "mma"},
       {"all on the chip", "", true,
        "The structure to try: one launch and one pass; what it needs again stays in registers and "
        "shared memory until the result is written."},
       {"simple steps", "", true,
-       "The structure to try: several small kernels, each as simple and as fast as it can be."},
+       "The structure to try: several small kernels, each as simple and as fast as it can be.",
+       " kernels"},
       {"large work for a thread", "", true,
        "The structure to try: few threads with much independent work each, in registers, unrolled, "
        "so that instructions overlap without many warps."},
@@ -81,14 +85,25 @@ const std::vector<Mission>& missions() {
   return all;
 }
 
-std::string mission_words(std::string_view name) {
+std::string mission_words(std::string_view name, int repeats) {
   const auto found = std::find_if(missions().begin(), missions().end(),
                                   [&](const Mission& mission) { return mission.name == name; });
   if (found == missions().end()) {
     throw Error(fmt::format("no mission has the name '{}'", name),
                 "the run was made by another version of Winnow; begin a new run");
   }
-  return std::string(found->words);
+  const std::string words(found->words);
+  if (repeats == 0) {
+    return words;
+  }
+  const std::string others =
+      repeats == 1
+          ? "One other call has this direction, too: leave to it the idea that comes to mind "
+            "first, and take the next one."
+          : fmt::format("{} other calls have this direction, too: leave to them the {} ideas "
+                        "that come to mind first, and take the next one.",
+                        repeats, repeats);
+  return words + '\n' + others;
 }
 
 } // namespace winnow::agents

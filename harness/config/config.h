@@ -36,6 +36,7 @@ struct RunConfig {
   std::int64_t patience = 0; ///< archive: stops after so many calls without a gain; 0: never
   /// archive: dollars that a kernel twice as fast is worth to the user; 0: prices stop nothing
   double value_of_doubling = 0;
+  bool missions = true; ///< calls with the same words are told different directions
   /// When the search of a task has found enough, as parse_until() reads it; empty: it makes all
   /// its calls.
   std::string until;

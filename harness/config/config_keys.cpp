@@ -200,6 +200,20 @@ ConfigKey seed_kernels() {
           [](const RunConfig& config) { return json(config.seed_kernels); }, Reach::Path};
 }
 
+/// Empty: no goal.
+ConfigKey until() {
+  return {"run", "until",
+          [](RunConfig& config, const json& value, const fs::path&) {
+            std::string text;
+            decode(value, text, Range{});
+            if (!text.empty()) {
+              parse_until(text);
+            }
+            config.until = std::move(text);
+          },
+          [](const RunConfig& config) { return json(config.until); }};
+}
+
 /// A table of a request, stored as the text of a JSON object; empty: no table.
 template <typename Access>
 ConfigKey json_object(std::string section, std::string name, Access access) {
@@ -231,7 +245,8 @@ std::vector<ConfigKey> run_keys() {
       key("run", "seeds", WINNOW_MEMBER(seeds), {1, 1000}),
       key("run", "patience", WINNOW_MEMBER(patience), {0, 100'000}),
       key("run", "value_of_doubling", WINNOW_MEMBER(value_of_doubling)),
-      key("run", "until", WINNOW_MEMBER(until)),
+      key("run", "missions", WINNOW_MEMBER(missions)),
+      until(),
       seed_kernels(),
       key("run", "search_seed", WINNOW_MEMBER(search_seed), {0, 9.2e18}),
       key("run", "parallel", WINNOW_MEMBER(endpoint.parallel), {1, 1000}),
@@ -506,9 +521,6 @@ void check_config(const RunConfig& config) {
     throw UsageError(fmt::format("run.chains = {} is more than run.proposals = {}", config.chains,
                                  config.proposals),
                      "the chains share the task's proposals: raise proposals or lower chains");
-  }
-  if (!config.until.empty()) {
-    parse_until(config.until);
   }
   const bool has_one_task = config.tasks.size() == 1 && config.tasks.front() != "all";
   if (!config.seed_kernels.empty() && !has_one_task) {

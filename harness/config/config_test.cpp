@@ -126,10 +126,15 @@ TEST(Config, SaysWhereAndWhatIsWrong) {
       {"[run]\nroles = \"judge\"\n", "run.roles: expected a list of strings"},
       {"[roles]\nmemory = \"m\"\n", "unknown key 'memory' in [roles]"},
       {"[run]\nchains = 9\nproposals = 2\n", "run.chains = 9 is more than run.proposals = 2"},
-      {"[run]\nuntil = \"vs_best\"\n", "run.until = 'vs_best' is not of the form METRIC > NUMBER"},
-      {"[run]\nuntil = \"vs_best > fast\"\n", "'vs_best > fast' is not of the form"},
-      {"[run]\nuntil = \"vs_best > -1\"\n", "'vs_best > -1' is not of the form"},
-      {"[run]\nuntil = \"vs_bst > 1.1\"\n", "'vs_bst > 1.1' is not of the form"},
+      {"[run]\nuntil = \"vs_best\"\n", "dir/my.toml:2:9: run.until: expected METRIC > NUMBER"},
+      {"[run]\nuntil = \"vs_best\"\n", "'vs_best' has no '>'"},
+      {"[run]\nuntil = \"vs_best > fast\"\n", "column 10: 'fast' is not a positive number"},
+      {"[run]\nuntil = \"vs_best > -1\"\n", "column 10: '-1' is not a positive number"},
+      {"[run]\nuntil = \"of_light > 95\"\n", "column 11: '95' is not a number between 0 and 1"},
+      {"[run]\nuntil = \"vs_bst > 1.1\"\n",
+       "column 1: 'vs_bst' is no metric; did you mean 'vs_best'?"},
+      {"[run]\nuntil = \"speedup < 2\"\n", "a metric is vs_best, of_light (below 1, the speed of "
+                                           "light) or speedup; 'speedup < 2' has no '>'"},
   };
   for (const Mistake& item : mistakes) {
     EXPECT_THAT(mistake(item.text), HasSubstr(item.message)) << item.text;

@@ -1,11 +1,15 @@
 #include "harness/config/until.h"
 
-#include "base/error.h"
 #include "base/text.h"
+#include "harness/config/config_keys.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace winnow::harness {
 namespace {
@@ -15,10 +19,14 @@ constexpr std::array<std::pair<const char*, Until::Metric>, 3> kMetrics{
      {"of_light", Until::Metric::OfLight},
      {"speedup", Until::Metric::Speedup}}};
 
-[[noreturn]] void refuse(const std::string& text) {
-  throw UsageError("run.until = '" + text + "' is not of the form METRIC > NUMBER",
-                   "write for instance \"vs_best > 1.1\"; a metric is vs_best, of_light (1: the "
-                   "speed of light) or speedup");
+[[noreturn]] void refuse(const std::string& why) {
+  throw BadValue("METRIC > NUMBER, for instance \"vs_best > 1.1\"; a metric is vs_best, of_light "
+                 "(below 1, the speed of light) or speedup; " +
+                 why);
+}
+
+std::string in_quotes(std::string_view text) {
+  return "'" + visible(text) + "'";
 }
 
 } // namespace
@@ -26,19 +34,25 @@ constexpr std::array<std::pair<const char*, Until::Metric>, 3> kMetrics{
 Until parse_until(const std::string& text) {
   const std::size_t above = text.find('>');
   if (above == std::string::npos) {
-    refuse(text);
+    refuse(in_quotes(text) + " has no '>'");
   }
-  const std::string name(trim(std::string_view(text).substr(0, above)));
-  const auto least = whole_number<double>(trim(std::string_view(text).substr(above + 1)));
-  if (!least || !std::isfinite(*least) || *least <= 0) {
-    refuse(text);
+  const std::string_view name = trim(std::string_view(text).substr(0, above));
+  const auto* const known = std::find_if(kMetrics.begin(), kMetrics.end(),
+                                         [&](const auto& metric) { return metric.first == name; });
+  if (known == kMetrics.end()) {
+    refuse("column 1: " + in_quotes(name) + " is no metric" +
+           suggestion(name, {kMetrics[0].first, kMetrics[1].first, kMetrics[2].first}));
   }
-  for (const auto& [known, metric] : kMetrics) {
-    if (name == known) {
-      return {metric, *least};
-    }
+  const std::string_view number = trim(std::string_view(text).substr(above + 1));
+  const auto least = whole_number<double>(number);
+  const bool fits = least && std::isfinite(*least) && *least > 0 &&
+                    (known->second != Until::Metric::OfLight || *least < 1);
+  if (!fits) {
+    refuse(fmt::format("column {}: {} is not {}", above + 2, in_quotes(number),
+                       known->second == Until::Metric::OfLight ? "a number between 0 and 1"
+                                                               : "a positive number"));
   }
-  refuse(text);
+  return {known->second, *least};
 }
 
 std::string to_string(Until::Metric metric) {

@@ -11,7 +11,7 @@ struct Until {
   double least = 0; ///< the metric must be above it
 };
 
-/// Throws UsageError with what is expected.
+/// Throws BadValue with what is expected, and where in the text it is not met.
 Until parse_until(const std::string& text);
 /// "vs_best", "of_light", "speedup".
 std::string to_string(Until::Metric metric);

@@ -80,7 +80,7 @@ void Goals::look_at(TaskState& state) {
 }
 
 bool Goals::share(std::vector<TaskState>& tasks) {
-  if (!until_) {
+  if (setup_.is_finished) {
     return false;
   }
   std::vector<TaskState*> open;
@@ -89,7 +89,8 @@ bool Goals::share(std::vector<TaskState>& tasks) {
   for (TaskState& state : tasks) {
     if (state.search->why_done().empty()) {
       open.push_back(&state);
-    } else if (const std::int64_t left = unused_calls(state); left > 0) {
+    } else if (const std::int64_t left = unused_calls(state);
+               left > 0 && state.search->has_enough()) {
       granted[&state] = -left;
       unused += left;
     }

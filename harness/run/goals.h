@@ -11,16 +11,16 @@
 
 namespace winnow::harness {
 
-/// Ends the search of a task whose best kernel is as good as run.until asks, and gives its calls to
-/// the tasks that still search. Without run.until it does nothing.
+/// Ends the search of a task whose best kernel is as good as run.until asks. Gives the calls of
+/// searches that have enough (search::Search::has_enough()) to the tasks that still search.
 class Goals {
 public:
   explicit Goals(const RunLoopSetup& setup);
 
   /// Logs search::Enough if a new best kernel is good enough.
   void look_at(TaskState& state);
-  /// Logs search::Granted for the calls that ended searches have not made. True: a search has got
-  /// some.
+  /// Logs search::Granted for the calls that searches with enough have not made. True: a search has
+  /// got some.
   bool share(std::vector<TaskState>& tasks);
 
 private:

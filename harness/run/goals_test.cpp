@@ -1,6 +1,7 @@
 #include "harness/run/goals.h"
 #include "harness/run/testing/run_loop_fixture.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -67,6 +68,48 @@ TEST_F(GoalsTest, ChainsAndSingleCallsGetWhatIsLeft) {
     EXPECT_LT(made.at("a"), 3) << strategy;
     EXPECT_GT(recompute_decisions(), 0);
   }
+}
+
+/// Kernels of more than twice the baseline's speed are near the bound.
+class LaneWithBound : public test::FakeLane {
+public:
+  std::vector<tasks::Evaluation> evaluate(const evaluators::EvaluationRequest& request,
+                                          const std::stop_token& stop) override {
+    std::vector<tasks::Evaluation> all = FakeLane::evaluate(request, stop);
+    for (tasks::Evaluation& one : all) {
+      one.profile = fmt::format(R"([{{"time_ns": 1, "speed_of_light": {{"fraction": {}}}}}])",
+                                one.speedup > 2 ? 0.96 : 0.5);
+    }
+    return all;
+  }
+};
+
+TEST_F(GoalsTest, ATaskNearItsBoundGivesItsCallsToTheOtherWithoutBeingAsked) {
+  lane_ = [] { return std::make_unique<LaneWithBound>(); };
+  config_.until = "";
+  config_.endpoint.parallel = 1;
+  for (const char* strategy : {"one-plus-one", "best-of-n", "archive"}) {
+    run_name_ = config_.strategy = strategy;
+    test::ScriptedModel endpoint(fast_for_a);
+    EXPECT_EQ(session(endpoint).end, End::Finished) << strategy;
+    const auto made = calls(); // a call may begin before the verdict about the one before
+    EXPECT_EQ(made.at("a") + made.at("b"), 6) << strategy;
+    EXPECT_LT(made.at("a"), 3) << strategy;
+    EXPECT_THAT(said_, HasSubstr("a: the search is over: the best kernel is near the roofline"));
+    EXPECT_GT(recompute_decisions(), 0);
+  }
+}
+
+TEST_F(GoalsTest, APatientEndSavesItsCalls) {
+  config_.until = "";
+  config_.strategy = "archive";
+  config_.seeds = 1;
+  config_.patience = 1;
+  config_.endpoint.parallel = 1;
+  test::ScriptedModel endpoint(
+      [](const ModelRequest&) { return test::ok_reply(test::reply_text("wrong", 0)); });
+  EXPECT_EQ(session(endpoint).end, End::Finished);
+  EXPECT_EQ(calls(), (std::map<std::string, int>{{"a", 1}, {"b", 1}}));
 }
 
 TEST_F(GoalsTest, ARunThatIsKilledAnywhereMakesTheSameCalls) {

@@ -381,7 +381,8 @@ RunOutcome RunLoop::outcome() const {
   RunOutcome result;
   result.spend = calls_.spent();
   result.elapsed = clock_.elapsed();
-  result.earnings = earnings();
+  result.earnings = sums_of(&search::Search::earnings);
+  result.earnings_of_missions = sums_of(&search::Search::earnings_of_missions);
   result.message = stop_.message();
   switch (stop_.reason()) {
   case StopSign::Reason::Interrupted:
@@ -413,10 +414,10 @@ RunOutcome RunLoop::outcome() const {
   return result;
 }
 
-std::vector<search::Earnings> RunLoop::earnings() const {
+std::vector<search::Earnings> RunLoop::sums_of(EarningsOf earnings) const {
   std::map<std::pair<std::string, std::string>, search::Earnings> sums;
   for (const TaskState& state : tasks_) {
-    for (const search::Earnings& of_task : state.search->earnings()) {
+    for (const search::Earnings& of_task : ((*state.search).*earnings)()) {
       sums[{of_task.model, of_task.op}] += of_task;
     }
   }

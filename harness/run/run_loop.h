@@ -41,6 +41,8 @@ struct RunOutcome {
   std::chrono::milliseconds elapsed{0}; ///< includes earlier sessions
   /// What the calls have earned in all tasks and sessions, by operator and model.
   std::vector<search::Earnings> earnings = {};
+  /// As Search::earnings_of_missions(), in all tasks and sessions.
+  std::vector<search::Earnings> earnings_of_missions = {};
 };
 
 /// Carries out what the search of each task decides, until no search has more to do, a limit is
@@ -88,7 +90,8 @@ private:
   void drain();
   RunOutcome wind_up();
   RunOutcome outcome() const;
-  std::vector<search::Earnings> earnings() const;
+  using EarningsOf = std::vector<search::Earnings> (search::Search::*)() const;
+  std::vector<search::Earnings> sums_of(EarningsOf earnings) const;
 
   RunLoopSetup setup_;
   RunClock clock_;

@@ -73,7 +73,24 @@ std::vector<std::string> earnings_row(const search::Earnings& earned) {
           std::to_string(earned.correct),
           number_text(earned.dollars, 4),
           number_text(earned.device_seconds, 1),
-          "x" + number_text(std::exp(earned.log_gain))};
+          "x" + number_text(std::exp(earned.log_gain)),
+          std::to_string(earned.copies)};
+}
+
+TextTable table_of_earnings(const std::string& of, const std::vector<search::Earnings>& earnings) {
+  TextTable table;
+  table.columns = {
+      {"model"},          {of},           {"calls", true}, {"correct", true}, {"dollars", true},
+      {"device s", true}, {"gain", true}, {"copies", true}};
+  for (const search::Earnings& earned : earnings) {
+    table.rows.push_back(earnings_row(earned));
+  }
+  return table;
+}
+
+std::string earnings_text(TextTable table) {
+  remove_empty_columns(table);
+  return to_aligned_text(table, 0) + "\n";
 }
 
 } // namespace
@@ -108,23 +125,27 @@ std::string run_leaderboard(const store::RunStore& store, const std::string& run
 std::string earnings_table(const RunOutcome& outcome, const RunConfig& config) {
   const bool several =
       config.models.size() > 1 || search::preset(config.strategy).policy.is_archive();
-  if (outcome.earnings.empty() || !several) {
-    return "";
+  std::string text;
+  if (!outcome.earnings.empty() && several) {
+    TextTable table = table_of_earnings("operator", outcome.earnings);
+    std::map<std::string, search::Earnings> of_models;
+    for (const search::Earnings& earned : outcome.earnings) {
+      of_models[earned.model] += earned;
+    }
+    for (auto& [model, earned] : of_models) {
+      earned.op = "all";
+      table.rows.push_back(earnings_row(earned));
+    }
+    text += earnings_text(std::move(table));
   }
-  TextTable table;
-  table.columns = {{"model"},         {"operator"},       {"calls", true}, {"correct", true},
-                   {"dollars", true}, {"device s", true}, {"gain", true}};
-  std::map<std::string, search::Earnings> of_models;
-  for (const search::Earnings& earned : outcome.earnings) {
-    table.rows.push_back(earnings_row(earned));
-    of_models[earned.model] += earned;
+  if (!outcome.earnings_of_missions.empty()) {
+    std::vector<search::Earnings> of_missions = outcome.earnings_of_missions;
+    for (search::Earnings& earned : of_missions) {
+      earned.op = earned.op.empty() ? "none" : earned.op;
+    }
+    text += earnings_text(table_of_earnings("direction", of_missions));
   }
-  for (auto& [model, earned] : of_models) {
-    earned.op = "all";
-    table.rows.push_back(earnings_row(earned));
-  }
-  remove_empty_columns(table);
-  return to_aligned_text(table, 0) + "\n";
+  return text;
 }
 
 std::string run_summary(const RunOutcome& outcome, const RunConfig& config, const std::string& run,

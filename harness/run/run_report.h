@@ -13,8 +13,9 @@ ExitCode exit_code(RunOutcome::End end);
 /// The best kernels of the run as a table, or a line that says that there are none yet.
 std::string run_leaderboard(const store::RunStore& store, const std::string& run);
 
-/// What the calls of each operator to each model have cost and earned. Empty if the search had no
-/// choice, or no call was made.
+/// What the calls of each operator to each model have cost and earned, and those of each direction.
+/// Empty if the search had no choice, or no call was made. "copies": replies with a kernel that the
+/// search had already.
 std::string earnings_table(const RunOutcome& outcome, const RunConfig& config);
 
 /// The cost, the reason why the run stopped, and the commands to continue. For stderr. `go_on` is

@@ -73,7 +73,8 @@ agents::ProposalContext PromptWriter::context_for(const TaskState& state, const 
   }
   add_prompt_facts(context);
   context.op = ask.op;
-  context.mission = ask.mission.empty() ? "" : agents::mission_words(ask.mission);
+  context.mission =
+      ask.mission.empty() ? "" : agents::mission_words(ask.mission, ask.mission_repeats);
   if (ask.op != "improve" && ask.op != "seed" && ask.op != "meta") {
     const store::RowId parent = ask.parents.front();
     context.parent = attempt({parent, state.search->find(parent)->number}, true);

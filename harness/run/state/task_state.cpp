@@ -7,11 +7,20 @@
 namespace winnow::harness {
 namespace {
 
-// A search with an archive stops when the best kernel reaches this share of the speed of light at
-// every search shape.
+// A search stops when the best kernel reaches this share of the speed of light at every search
+// shape.
 constexpr double kEnoughSpeedOfLight = 0.95;
 // The tuning of a candidate begins no further rung after so many seconds of the device.
 constexpr double kTuningSeconds = 20;
+
+std::vector<search::Mission> all_missions() {
+  std::vector<search::Mission> all;
+  for (const agents::Mission& mission : agents::missions()) {
+    all.push_back({std::string(mission.name), std::string(mission.limiter), mission.for_seeds,
+                   std::string(mission.mark)});
+  }
+  return all;
+}
 
 } // namespace
 
@@ -22,9 +31,8 @@ search::Settings search_settings(const RunConfig& config, const tasks::Task& tas
   settings.proposals = static_cast<std::size_t>(config.proposals);
   settings.lineages = static_cast<std::size_t>(config.chains);
   settings.evaluator_version = evaluators::kEvaluatorVersion;
-  for (const agents::Mission& mission : agents::missions()) {
-    settings.missions.push_back(
-        {std::string(mission.name), std::string(mission.limiter), mission.for_seeds});
+  if (config.missions) {
+    settings.missions = all_missions();
   }
   for (const ModelArm& model : config.models) {
     if (!is_model_of_a_role(config, model.name)) {
