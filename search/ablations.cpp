@@ -29,7 +29,6 @@ public:
   void add_all(const LineagePolicy& own) {
     if (own.for_each_call) { // no call knows another one
       add("tuning", [](Policy& p) { p.tuning = false; });
-      add("missions", [](Policy& p) { p.missions = false; });
       return;
     }
     add_shared();

@@ -70,7 +70,7 @@ TEST(Ablations, OfALineage) {
   EXPECT_THAT(names_of(ablations(preset("one-plus-one").policy)),
               ElementsAre("repair", "tuning", "missions", "hiding of regressions",
                           "the fastest as parent", "opening", "the best kernel", "history"));
-  EXPECT_THAT(names_of(ablations(preset("best-of-n").policy)), ElementsAre("tuning", "missions"));
+  EXPECT_THAT(names_of(ablations(preset("best-of-n").policy)), ElementsAre("tuning"));
 }
 
 TEST(Ablations, ChangeThePolicyAndLackTheirMechanism) {

@@ -64,7 +64,7 @@ const std::vector<Preset>& presets() {
       {"best-of-n",
        "Each call stands alone.",
        "",
-       {.population = LineagePolicy{.for_each_call = true}},
+       {.missions = false, .population = LineagePolicy{.for_each_call = true}},
        {}},
       {"archive",
        "An archive of kernels of different structure; a bandit chooses operators and models.",
