@@ -1,5 +1,6 @@
 // The part of EvaluationRun that profiles a correct kernel: counters, limiter, speed of light,
 // energy. A profile changes neither the verdict nor a time.
+#include "base/text.h"
 #include "evaluators/ceilings/measure_ceilings.h"
 #include "evaluators/evaluation/evaluation_run.h"
 #include "evaluators/evaluation/profile.h"

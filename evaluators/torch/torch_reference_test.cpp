@@ -455,9 +455,9 @@ TEST(TorchQuestion, OfATimedLaunchItAsksForTheDrawnPiecesOnly) {
   shape.axes = {{"rows", 4096}, {"cols", 1024}};
   constexpr std::uint64_t kDraw = 7;
   const TorchQuestion question = torch_question(task, shape, 1, 1U << 30U, kDraw);
-  const auto pieces = drawn_pieces(4096 * 1024, 4, kDraw);
+  const auto pieces = drawn_pieces(std::uint64_t{4096} * 1024, 4, kDraw);
   for (const ArenaSlice& answer : question.answers) {
-    EXPECT_EQ(answer.bytes, 2 * drawn_bytes(4096 * 1024, 4)) << "in double";
+    EXPECT_EQ(answer.bytes, 2 * drawn_bytes(std::uint64_t{4096} * 1024, 4)) << "in double";
   }
   const nlohmann::json output = nlohmann::json::parse(question.line).at("outputs").at(0);
   ASSERT_EQ(output.at("pieces").size(), pieces.size());

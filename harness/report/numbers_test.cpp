@@ -473,7 +473,7 @@ TEST_F(Numbers, SharesOfASuiteAreTheSameInItsTables) {
   const json document = json_of({"leaderboard", "--suite", suite, "--json"});
   const json& row = document.at("comparison").at("rows").at(0);
   expect_number(row.at("fast_1").at("value"), 0.5, "one of two problems is faster");
-  expect_number(row.at("pass_at_1").at("value"), (2 / 2 + 1 / 2.0) / 2, "pass@1");
+  expect_number(row.at("pass_at_1").at("value"), (2 / 2.0 + 1 / 2.0) / 2, "pass@1");
   for (const json& pass : document.at("runs").at(0).at("folders").back().at("pass")) {
     if (pass.at("k") == 1) {
       expect_number(pass.at("share"), 0.75, "pass@1");

@@ -7,6 +7,8 @@
 #include <charconv>
 #include <optional>
 
+#include <fmt/format.h>
+
 namespace winnow::evaluators {
 namespace {
 
@@ -163,12 +165,28 @@ private:
     if (const auto text = error_text(place->rest)) {
       add_error(*place, *text);
     } else if (is_candidate(place->file)) {
+      add_reason(*place);
       // g++ prints the line that led to an error before the error, clang++ after it.
       led_here_ = {place->line, place->column};
       if (!errors_.empty() && errors_.back().line == 0 && !errors_.back().at_end) {
         errors_.back().line = place->line;
         errors_.back().column = place->column;
       }
+    }
+  }
+
+  /// The first note behind an error about a constant says what makes it none.
+  void add_reason(const Place& note) {
+    constexpr std::string_view kNote = "note";
+    const std::size_t colon = note.rest.find(": ");
+    if (errors_.empty() || !note.rest.starts_with(kNote) || colon == std::string_view::npos) {
+      return;
+    }
+    CompilerError& error = errors_.back();
+    if (error.line > 0 && !error.has_reason &&
+        error.message.find("constant") != std::string::npos) {
+      error.has_reason = true;
+      error.message += fmt::format(" (line {}: {})", note.line, trim(note.rest.substr(colon + 2)));
     }
   }
 

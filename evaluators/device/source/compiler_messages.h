@@ -16,9 +16,10 @@ struct CompilerError {
   int line = 0;
   int column = 0;
   std::string message;
-  bool in_plan = false; ///< about a kernel name or a constant in the plan
-  bool at_end = false;  ///< behind the candidate's last line, so something was not closed
-  bool ptx = false;     ///< about inline PTX, which the message quotes
+  bool in_plan = false;    ///< about a kernel name or a constant in the plan
+  bool at_end = false;     ///< behind the candidate's last line, so something was not closed
+  bool ptx = false;        ///< about inline PTX, which the message quotes
+  bool has_reason = false; ///< the message ends with what makes an expression no constant
 };
 
 /// The file name in errors about inline PTX: "winnow_ptx(12): error: ...".

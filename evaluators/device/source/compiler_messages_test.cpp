@@ -104,11 +104,28 @@ TEST(CompilerMessages, ReadNvrtc) {
       "4 errors detected in the compilation of \"winnow_module\".\n");
   ASSERT_EQ(errors.size(), 4U);
   EXPECT_EQ(errors[0].line, 3);
-  EXPECT_EQ(errors[0].message, "expression must have a constant value");
+  EXPECT_EQ(errors[0].message, "expression must have a constant value (line 3: the value of "
+                               "parameter \"n\" cannot be used)");
   EXPECT_EQ(errors[1].line, 6);
   EXPECT_EQ(errors[1].message, "identifier \"f(2): x\" is undefined");
   EXPECT_TRUE(errors[2].in_plan);
   EXPECT_EQ(errors[3].line, 9);
+}
+
+TEST(CompilerMessages, SayWhatMakesAnExpressionNoConstant) {
+  const auto errors = parse_compiler_output(
+      "winnow_candidate.cu(80): error: expression must have a constant value\n"
+      "    constexpr Fit F = ct_fit();\n"
+      "winnow_candidate.cu(44): note #2708-D: floating-point error\n"
+      "winnow_candidate.cu(59): note #2693-D: called from:\n"
+      "winnow_candidate.cu(90): error: identifier \"x\" is undefined\n"
+      "winnow_candidate.cu(91): note #7: of another kind\n");
+  ASSERT_EQ(errors.size(), 2U);
+  EXPECT_EQ(errors[0].line, 80);
+  EXPECT_EQ(errors[0].message,
+            "expression must have a constant value (line 44: floating-point error)");
+  EXPECT_THAT(error_hint(errors[0], {}), HasSubstr("must not overflow, underflow"));
+  EXPECT_EQ(errors[1].message, "identifier \"x\" is undefined");
 }
 
 TEST(CompilerMessages, PlaceErrorsOfTheToolkitsHeaders) {

@@ -78,6 +78,10 @@ std::string error_hint(const CompilerError& error,
     return "the size of an array must be a constant: make it a parameter of the plan or a template "
            "argument";
   }
+  if (contains(message, "floating-point error")) {
+    return "a constant expression must not overflow, underflow or divide by zero: write the number "
+           "itself";
+  }
   if (contains(message, "must have a constant value")) {
     return "the value must be known at compile time: make it a parameter of the plan or a template "
            "argument";

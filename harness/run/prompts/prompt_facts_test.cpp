@@ -39,7 +39,7 @@ double ceiling(const agents::ProposalContext& context, const std::string& name) 
   return 0;
 }
 
-std::string profile_text(const tasks::Shape& shape) {
+std::string profile_json_of(const tasks::Shape& shape) {
   evaluators::ProfiledShape profiled;
   profiled.shape_id = shape.id;
   profiling::SpeedOfLight speed;
@@ -86,7 +86,7 @@ TEST(PromptFacts, TakeMeasuredValuesFromTheBaselinesProfile) {
   const tasks::Task task = gemm();
   agents::ProposalContext context = on_h200(task);
   context.baseline.emplace().evaluation.profile =
-      profile_text(task.shapes_of(tasks::ShapeSet::Search, "cuda")[0]);
+      profile_json_of(task.shapes_of(tasks::ShapeSet::Search, "cuda")[0]);
   add_prompt_facts(context);
   EXPECT_EQ(context.bounds[0].least_ns, 130e3);
   EXPECT_THAT(context.bounds[0].measured, HasSubstr("a plain copy of the same 100 MB"));
