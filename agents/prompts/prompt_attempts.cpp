@@ -84,6 +84,17 @@ MaybeValues attempt_values(const ProposalContext& context, const std::optional<A
                 {"feedback", account_of(context, *attempt)}};
 }
 
+/// The times at the shapes that prompts show.
+std::string shown_times(const tasks::Evaluation& evaluation) {
+  std::string lines;
+  for (const tasks::CaseResult& result : evaluation.cases) {
+    if (result.set == tasks::ShapeSet::Search && result.median_ns > 0) {
+      lines += fmt::format("- {}: {}\n", result.shape, time_text(result.median_ns));
+    }
+  }
+  return lines;
+}
+
 /// The times of the vendor's libraries at the shapes that prompts show.
 std::string library_lines(const tasks::Evaluation& evaluation) {
   std::string lines;
@@ -112,14 +123,10 @@ EarlierAttempt earlier_attempt(int number, const tasks::Evaluation& evaluation) 
 }
 
 MaybeValues render_baseline(const ProposalContext& context) {
-  if (!context.baseline) {
-    return std::nullopt;
-  }
-  const tasks::Evaluation& evaluation = context.baseline->evaluation;
-  const bool is_judged = evaluation.verdict != tasks::Verdict::NotJudged;
-  return Values{
-      {"timings",
-       is_judged ? feedback_text(evaluation, versus_of(context)) + library_lines(evaluation) : ""}};
+  return context.baseline
+             ? MaybeValues(Values{{"timings", shown_times(context.baseline->evaluation) +
+                                                  library_lines(context.baseline->evaluation)}})
+             : std::nullopt;
 }
 
 MaybeValues render_baseline_code(const ProposalContext& context) {

@@ -71,9 +71,8 @@ std::string_view instructions(int capability) {
 
 std::string special_text(const ShapeBound& bound) {
   return bound.special_ns > 0
-             ? fmt::format("; {:.2g} calls of exp and the like take {} on the special-function "
-                           "units, unless polynomials on other units take a part of them",
-                           bound.special_calls, time_text(bound.special_ns))
+             ? fmt::format("; {} for its {:.2g} calls of exp and the like, by the units for them",
+                           time_text(bound.special_ns), bound.special_calls)
              : std::string();
 }
 

@@ -62,7 +62,7 @@ MaybeValues render_example_file(const ProposalContext& context) {
 }
 
 MaybeValues render_tensor_map_example(const ProposalContext& context) {
-  return shown_if(render_tensor_maps(context) && !render_ring(context) &&
+  return shown_if(render_tensor_maps(context) && !render_ring(context) && context.op != "repair" &&
                   needs_example(context, "tensor_maps"));
 }
 
