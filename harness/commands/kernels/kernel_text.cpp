@@ -88,8 +88,9 @@ std::string file_text(const std::string& file) {
 
 } // namespace
 
-void add_store_of_kernels(CLI::App& sub, std::string& store) {
-  sub.add_option("--store", store, std::string("where @ID looks a candidate up; ") + kStoreHelp);
+CLI::Option* add_store_of_kernels(CLI::App& sub, std::string& store) {
+  return sub.add_option("--store", store,
+                        std::string("where @ID looks a candidate up; ") + kStoreHelp);
 }
 
 KernelText read_kernel(const std::string& name, CommandStore& store, const std::string& task) {

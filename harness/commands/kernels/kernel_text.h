@@ -23,7 +23,7 @@ constexpr const char* kOrCandidate = ", - for standard input, or @ID for a candi
                                      "its number, or the beginning of its file's digest";
 
 /// Adds --store, where @ID looks a candidate up.
-void add_store_of_kernels(CLI::App& sub, std::string& store);
+CLI::Option* add_store_of_kernels(CLI::App& sub, std::string& store);
 
 /// "@43", "@68105b4c", or a path. Digits as on a board ("68105b4c") name a candidate if there is no
 /// such file. "-", or a path such as /dev/stdin: standard input. Throws UsageError if there is no

@@ -202,7 +202,7 @@ void add_options(CLI::App& sub, TuneCommand& command) {
   sub.add_option("TASK", command.task, kTaskHelp)->required();
   sub.add_option("FILE", command.file, std::string("a kernel file with parameters") + kOrCandidate)
       ->required();
-  add_store_of_kernels(sub, command.store);
+  CLI::Option* store = add_store_of_kernels(sub, command.store);
   sub.add_option("-o,--output", command.output,
                  "path of the tuned file; default: NAME.tuned.cu or candidate-ID.tuned.cu in the "
                  "current folder");
@@ -210,17 +210,20 @@ void add_options(CLI::App& sub, TuneCommand& command) {
          "--max-variants", command.max_variants,
          "number of parameter choices to choose from; of more choices Winnow takes a sample")
       ->check(CLI::Range(2, 10'000));
-  sub.add_option("--seconds", command.seconds,
-                 "begin no further round of trials after so many seconds of the device")
-      ->check(above_zero());
-  add_judging_options(sub, command.judging, several_devices());
-  add_duration(sub, "--time-budget", command.judging.evaluation.time_budget,
-               std::string(kTimeBudgetHelp) + "; for the race at the end 1s and 300ms");
+  CLI::Option* seconds =
+      sub.add_option("--seconds", command.seconds,
+                     "begin no further round of trials after so many seconds of the device")
+          ->check(above_zero());
+  std::vector<CLI::Option*> here_only =
+      add_judging_options(sub, command.judging, several_devices());
+  here_only.insert(
+      here_only.end(),
+      {store, seconds,
+       add_duration(sub, "--time-budget", command.judging.evaluation.time_budget,
+                    std::string(kTimeBudgetHelp) + "; for the race at the end 1s and 300ms")});
   sub.add_flag("--json", command.json,
                "one JSON document, schema winnow.tuning, version 1; with --server schema "
                "winnow.evaluation, of the best choice");
-  std::vector<std::string> here_only = judging_option_names();
-  here_only.insert(here_only.end(), {"--seconds", "--time-budget"});
   add_server_options(sub, command.judging.server, here_only);
 }
 
