@@ -284,6 +284,9 @@ std::optional<std::string> JudgeService::record(const store::JudgeItemRow& item)
   const JobOptions options = decoded(requests_.find_job(item.job).value().options);
   JudgeRecord record{{item.job, "", {without_hidden(*evaluation)}, ""},
                      light_of(options, *evaluation)};
+  if (options.max_variants > 1) {
+    record.tuning = without_hidden(tuned_family(setup_.store, item.candidate));
+  }
   if (setup_.allowance && setup_.allowance(item.owner)) {
     record.account = account(item.owner);
   }
