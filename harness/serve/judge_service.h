@@ -159,7 +159,8 @@ private:
   store::RowId task_row(const Planned& planned, TaskRows& tasks);
   void store_job(const Planned& planned, store::RowId candidate);
   store::RowId store_candidate(const Planned& planned, store::RowId task);
-  void store_item(const Planned& item, bool is_new_job, const Acceptance& asked, TaskRows& tasks);
+  void store_item(const Planned& item, bool is_new_job, const Acceptance& asked, TaskRows& tasks,
+                  LoopRuns::KnownRuns& runs);
   void store_batch(const std::vector<Planned>& items, const Acceptance& asked);
   void enqueue(const std::string& job, store::RowId candidate, const std::string& owner,
                int priority);
