@@ -123,6 +123,20 @@ bool FamilyJudgement::take(const EvaluationResult& result) {
   return has_more();
 }
 
+bool FamilyJudgement::is_refused() const {
+  return of_default_.verdict != Verdict::NotJudged && of_default_.stage <= tasks::Stage::Compile;
+}
+
+std::size_t FamilyJudgement::hidden_answers() const {
+  const auto tells = [](const tasks::Evaluation& one) {
+    return one.stage >= tasks::Stage::Promotion;
+  };
+  return static_cast<std::size_t>(
+             std::count_if(finalists_.begin(), finalists_.end(),
+                           [&](const Finalist& one) { return tells(one.evaluation); })) +
+         (tells(of_default_) ? 1 : 0);
+}
+
 std::size_t FamilyJudgement::more_evaluations() const {
   std::size_t count = finalists_.size();
   for (const Heat& heat : heats_) {

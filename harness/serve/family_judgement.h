@@ -31,6 +31,10 @@ public:
   /// Writes what was evaluated, in the place of an evaluation that does not count any more. Call it
   /// when the judgement is over.
   void write(store::RunStore& store, store::RowId candidate) const;
+  /// Whether the default does not compile. Call it when the judgement is over.
+  bool is_refused() const;
+  /// How many evaluations say whether the kernel passes hidden shapes.
+  std::size_t hidden_answers() const;
   /// How many evaluations write() writes beside that of the default.
   std::size_t more_evaluations() const;
 

@@ -370,6 +370,17 @@ std::optional<AcceptedBatch> JudgeService::go_on(Acceptance& acceptance,
   return acceptance.items.size() < items.size() ? std::nullopt : std::optional(accept(acceptance));
 }
 
+/// A job is of one owner, and an owner's kernel counts once.
+void JudgeService::count_new(const std::vector<Planned>& items, store::AskedSums& sums) {
+  std::set<std::string> counted;
+  for (const Planned& item : items) {
+    if (item.task && !item.is_stored && counted.insert(item.accepted.job).second) {
+      sums.asked += 1;
+      sums.refused += item.bad_reply.empty() ? 0 : 1;
+    }
+  }
+}
+
 /// All items were read: takes all of them, or throws and takes none.
 AcceptedBatch JudgeService::accept(Acceptance& acceptance) {
   const std::string& owner = acceptance.owner;
@@ -383,6 +394,7 @@ AcceptedBatch JudgeService::accept(Acceptance& acceptance) {
   require_storage(owner, bytes);
   store_batch(items, acceptance);
   stored_[owner] += bytes;
+  count_new(items, asked_[owner]);
   for (const Planned& item : items) {
     if (item.accepted.state == "queued") {
       enqueue(item.accepted.job, 0, owner, acceptance.request.priority);
