@@ -71,6 +71,7 @@ void judge_files(const EvalCommand& command, CommandStore& store, const tasks::T
   const OnInterrupt stop(interrupt, [&] { results.interrupt(); });
   const std::vector<std::string>& files = command.files;
   std::vector<std::string> names, digests, texts;
+  std::vector<std::vector<search::Trial>> tried;
   std::size_t added = 0;
   for (std::size_t printed = 0; printed < files.size(); ++printed) {
     for (; added < std::min(files.size(), printed + kFilesAtOnce); ++added) {
@@ -78,6 +79,7 @@ void judge_files(const EvalCommand& command, CommandStore& store, const tasks::T
       request.text = std::move(kernel.text);
       request.file_name = kernel.name;
       names.push_back(kernel.name);
+      tried.push_back(std::move(kernel.tried));
       request.choices.clear();
       if (!kernel.parameters.empty()) {
         request.choices = {std::move(kernel.parameters)};
@@ -96,7 +98,7 @@ void judge_files(const EvalCommand& command, CommandStore& store, const tasks::T
       evaluation.promoted = search::may_lead(search::outcome_of(evaluation, ""), nullptr);
     }
     activity.away([&] {
-      printer.add(names[printed], digests[printed], *result);
+      printer.add(names[printed], digests[printed], *result, "", std::move(tried[printed]));
       if (own != nullptr && !result->evaluations.empty()) {
         std::cerr << own->keep(names[printed], texts[printed], result->evaluations.front()) << '\n';
         texts[printed].clear();

@@ -5,6 +5,7 @@
 #include "harness/report/json_table.h"
 #include "harness/report/terminal.h"
 #include "harness/run/reports/reports.h"
+#include "harness/serve/family_judgement.h"
 #include "tasks/plan/kernel_file.h"
 
 #include <algorithm>
@@ -32,7 +33,8 @@ KernelText text_of_candidate(const std::string& name, const store::RunStore& sto
                              const std::string& task) {
   const store::CandidateState state = store.candidate_of_task(name, task);
   return {fmt::format("@{}", state.row.id), state.row.text,
-          state.best ? state.best->parameters : tasks::ParameterChoice{}};
+          state.best ? state.best->parameters : tasks::ParameterChoice{},
+          tuned_family(store, state.row.id).trials};
 }
 
 KernelText text_at_server(const std::string& name, const ServerOptions& options,

@@ -2,6 +2,7 @@
 
 #include "harness/commands/commands.h"
 #include "harness/named/named_task.h"
+#include "search/trial.h"
 #include "tasks/plan/plan.h"
 
 #include <string>
@@ -14,6 +15,7 @@ struct KernelText {
   std::string name; ///< for messages: the path, "@43" or kStandardInput
   std::string text;
   tasks::ParameterChoice parameters; ///< of the candidate's evaluation; empty: the file's default
+  std::vector<search::Trial> tried = {}; ///< TunedFamily::trials of a candidate of a store here
 };
 
 inline constexpr const char* kStandardInput = "standard input";
