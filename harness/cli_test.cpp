@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "evaluators/workers.h"
 #include "harness/cli.h"
+#include "harness/commands/commands.h"
 #include "harness/config/config.h"
 #include "harness/exit/exit_codes.h"
 #include "harness/report/terminal.h"
@@ -404,6 +405,34 @@ struct Misuse {
   std::vector<std::string> arguments;
   const char* message;
 };
+
+TEST(Cli, AnOptionThatNobodyHasThoughtOfExcludesAServer) {
+  const std::map<std::string, std::set<std::string>> taken{
+      {"eval", {"no-timing", "no-reuse", "time-budget", "brief", "json"}},
+      {"profile",
+       {"param", "against", "against-param", "counters", "no-energy", "time-budget", "json"}},
+      {"race", {"param-a", "param-b", "time-budget", "json"}},
+      {"tune", {"output", "max-variants", "json"}}};
+  CLI::App app;
+  Action chosen;
+  for (AddCommand* add : kCommands) {
+    add(app, chosen);
+  }
+  for (const auto& [command, options] : taken) {
+    const CLI::App* sub = app.get_subcommand(command);
+    const std::set<CLI::Option*>& here_only = sub->get_option("--server")->get_excludes();
+    std::set<std::string> found;
+    for (const CLI::Option* option : sub->get_options()) {
+      if (!option->get_lnames().empty() && !here_only.contains(const_cast<CLI::Option*>(option))) {
+        found.insert(option->get_lnames().front());
+      }
+    }
+    for (const char* of_all : {"help", "server", "token-file"}) {
+      found.erase(of_all);
+    }
+    EXPECT_EQ(found, options) << command;
+  }
+}
 
 TEST(Cli, MisuseIsExplainedWithTheNearestMatch) {
   const Misuse misuses[] = {

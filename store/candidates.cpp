@@ -160,6 +160,10 @@ void RunStore::copy_evaluations(RowId from, RowId to) {
   });
 }
 
+std::vector<tasks::Evaluation> RunStore::evaluations_in_full(RowId candidate) const {
+  return database_.read([&] { return store::evaluations_in_full(database_, candidate); });
+}
+
 std::vector<tasks::Evaluation> RunStore::trials(RowId candidate) const {
   return database_.read([&] { return trials_of_candidate(database_, candidate); });
 }

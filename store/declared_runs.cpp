@@ -30,24 +30,18 @@ std::int64_t number(const RunStore& store, const char* sql, const Values&... val
   });
 }
 
+// Conditions on the key have `<> ''` beside them, which the index of keys needs.
+constexpr const char* kReply =
+    "SELECT c.id, c.task_id, k.digest FROM model_calls AS m JOIN candidates AS c ON c.run_id = "
+    "m.run_id AND c.task_id = m.task_id AND c.call_key = m.key AND c.call_key <> '' "
+    "JOIN kernel_files AS k ON k.id = c.kernel_file_id WHERE m.run_id = ? AND m.key = ?";
+
 /// Whose candidate it is: an owner sends it as a job, or as a call of a run.
 constexpr const char* kIsOf =
     "(?2 = '' OR EXISTS (SELECT 1 FROM judge_jobs AS j JOIN judge_items AS i ON i.job = j.job "
     "WHERE j.candidate_id = c.id AND i.owner = ?2) OR EXISTS (SELECT 1 FROM declared_calls AS d "
     "JOIN declared_runs AS r ON r.run_id = d.run_id WHERE d.candidate_id = c.id AND r.owner = "
     "?2))";
-
-/// A call that is sent again must be the same.
-void check_same(const Database& database, const DeclaredReply& reply) {
-  Query known(database, "SELECT c.task_id, k.digest FROM candidates AS c JOIN kernel_files AS k "
-                        "ON k.id = c.kernel_file_id WHERE c.run_id = ? AND c.call_key = ?");
-  if (known.bind(reply.run, reply.key).next() &&
-      (known.integer("task_id") != reply.task ||
-       known.text("digest") != sha256_hex(reply.kernel))) {
-    throw UsageError("call " + reply.key + " of the run has another kernel or task already",
-                     "give each call a number of its own, and send a call again as it was");
-  }
-}
 
 } // namespace
 
@@ -104,9 +98,23 @@ std::int64_t DeclaredRuns::count(const std::string& owner) const {
   return number(store_, "SELECT count(*) AS n FROM declared_runs WHERE owner = ?", owner);
 }
 
+std::optional<RowId> DeclaredRuns::find_reply(const DeclaredReply& reply) const {
+  return store_.read([&](const Database& database) -> std::optional<RowId> {
+    Query known(database, kReply);
+    if (!known.bind(reply.run, reply.key).next()) {
+      return std::nullopt;
+    }
+    if (known.integer("task_id") != reply.task ||
+        known.text("digest") != sha256_hex(reply.kernel)) {
+      throw UsageError("call " + reply.key + " of the run has another kernel or task already",
+                       "give each call a number of its own, and send a call again as it was");
+    }
+    return known.integer("id");
+  });
+}
+
 RowId DeclaredRuns::add_reply(const DeclaredReply& reply) {
-  return in_transaction(store_, [&](const Database& database) {
-    check_same(database, reply);
+  return in_transaction(store_, [&](const Database& /*database*/) {
     const RowId call = store_.begin_call(reply.run, reply.task, reply.key, kEndpointOfLoop,
                                          reply.model, {{"run", reply.run}, {"call", reply.key}});
     ModelCallRow outcome;
@@ -125,11 +133,6 @@ RowId DeclaredRuns::add_reply(const DeclaredReply& reply) {
     }
     return store_.add_candidate(reply.run, reply.task, candidate);
   });
-}
-
-bool DeclaredRuns::has_call(RowId run, const std::string& key) const {
-  return number(store_, "SELECT count(*) AS n FROM model_calls WHERE run_id = ? AND key = ?", run,
-                key) > 0;
 }
 
 std::int64_t DeclaredRuns::calls_of_task(RowId run, const std::string& task) const {
@@ -209,7 +212,8 @@ std::optional<RowId> DeclaredRuns::candidate_where(const std::string& condition,
 
 std::optional<RowId> DeclaredRuns::of_call(RowId run, const std::string& task,
                                            const std::string& key) const {
-  return candidate_where("c.run_id = ?4 AND c.call_key = ?3 LIMIT 1", task, "", key, run);
+  return candidate_where("c.run_id = ?4 AND c.call_key = ?3 AND c.call_key <> '' LIMIT 1", task, "",
+                         key, run);
 }
 
 std::optional<RowId> DeclaredRuns::of_job(RowId run, const std::string& task,

@@ -61,10 +61,11 @@ public:
   std::optional<DeclaredRun> find_stored(const std::string& stored_name) const;
   std::int64_t count(const std::string& owner) const;
 
-  /// Adds the call with its candidate and returns the candidate. A call that the store has stays as
-  /// it is. Throws UsageError if it had another kernel or task.
+  /// The candidate of the call, if the store has it. Throws UsageError if it had another kernel or
+  /// task.
+  std::optional<RowId> find_reply(const DeclaredReply& reply) const;
+  /// Adds a call that the store does not have, with its candidate, and returns the candidate.
   RowId add_reply(const DeclaredReply& reply);
-  bool has_call(RowId run, const std::string& key) const;
   std::int64_t calls_of_task(RowId run, const std::string& task) const;
   std::int64_t next_call(RowId run) const; ///< 1 + the highest call number; 1: there is none
   bool has_job(RowId candidate) const;

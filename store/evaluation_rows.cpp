@@ -239,12 +239,25 @@ std::optional<tasks::Evaluation> evaluation_without_samples(const Database& data
   return found.empty() ? std::nullopt : std::optional(std::move(found.begin()->second.evaluation));
 }
 
-std::vector<tasks::Evaluation> trials_of_candidate(const Database& database, RowId candidate) {
-  std::vector<tasks::Evaluation> trials;
-  for (auto& [id, owned] : read_evaluations(database, "e.turns > 0 AND c.id = ?", candidate)) {
-    trials.push_back(std::move(owned.evaluation));
+namespace {
+
+std::vector<tasks::Evaluation> by_age(std::map<RowId, OwnedEvaluation>&& evaluations) {
+  std::vector<tasks::Evaluation> all;
+  for (auto& [id, owned] : evaluations) {
+    all.push_back(std::move(owned.evaluation));
   }
-  return trials;
+  return all;
+}
+
+} // namespace
+
+std::vector<tasks::Evaluation> evaluations_in_full(const Database& database, RowId candidate) {
+  return by_age(
+      read_evaluations(database, "e.turns IS NULL AND e.asked_by = '' AND c.id = ?", candidate));
+}
+
+std::vector<tasks::Evaluation> trials_of_candidate(const Database& database, RowId candidate) {
+  return by_age(read_evaluations(database, "e.turns > 0 AND c.id = ?", candidate));
 }
 
 } // namespace winnow::store

@@ -31,6 +31,8 @@ std::optional<tasks::Evaluation> evaluation_of_candidate(const Database& databas
 /// Likewise, without raw samples.
 std::optional<tasks::Evaluation> evaluation_without_samples(const Database& database,
                                                             RowId candidate);
+/// RunStore::evaluations_in_full().
+std::vector<tasks::Evaluation> evaluations_in_full(const Database& database, RowId candidate);
 /// RunStore::trials().
 std::vector<tasks::Evaluation> trials_of_candidate(const Database& database, RowId candidate);
 

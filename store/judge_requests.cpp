@@ -17,6 +17,10 @@ constexpr const char* kItemColumns =
     "FROM evaluations AS e WHERE e.candidate_id = j.candidate_id)) END AS queued_seconds "
     "FROM judge_items AS i JOIN judge_jobs AS j ON j.job = i.job ";
 
+/// Whether a candidate belongs to the server whose run is ?1.
+const std::string kOfServer = "(c.run_id = ?1 OR c.run_id IN "
+                              "(SELECT run_id FROM declared_runs WHERE server_run_id = ?1))";
+
 std::optional<std::string> optional_text(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional(text);
 }
@@ -126,11 +130,11 @@ std::vector<JudgeJob> JudgeRequests::pending_jobs(RowId run) const {
                 "ON b.batch = o.batch WHERE o.job = j.job AND o.place IS NULL) AS priority FROM "
                 "judge_items AS i JOIN judge_jobs AS j ON j.job = i.job "
                 "JOIN candidates AS c ON c.id = j.candidate_id "
-                "WHERE i.place IS NULL AND (c.run_id = ?1 OR c.run_id IN "
-                "(SELECT run_id FROM declared_runs WHERE server_run_id = ?1)) AND NOT EXISTS "
-                "(SELECT 1 FROM evaluations "
-                "AS e WHERE e.candidate_id = c.id AND e.ordinal = 0 AND e.verdict <> ?2) "
-                "GROUP BY j.job ORDER BY asked_at, c.id");
+                "WHERE i.place IS NULL AND " +
+                    kOfServer +
+                    " AND NOT EXISTS (SELECT 1 FROM evaluations "
+                    "AS e WHERE e.candidate_id = c.id AND e.ordinal = 0 AND e.verdict <> ?2) "
+                    "GROUP BY j.job ORDER BY asked_at, c.id");
     query.bind(run, static_cast<int>(tasks::Verdict::Infrastructure));
     return jobs_of(query);
   });
@@ -258,10 +262,32 @@ std::vector<AskedKernel> asked_kernels(Query& query) {
 
 } // namespace
 
-std::vector<AskedKernel> JudgeRequests::asked(const std::string& owner) const {
+std::vector<AskedKernel> JudgeRequests::asked(RowId run, const std::string& owner) const {
   return store_.read([&](const Database& database) {
-    Query query(database, asked_query("i.owner = ?"));
-    return asked_kernels(query.bind(owner));
+    Query query(database, asked_query("i.owner = ?2 AND " + kOfServer));
+    return asked_kernels(query.bind(run, owner));
+  });
+}
+
+std::map<std::string, AskedSums> JudgeRequests::asked_sums(RowId run) const {
+  return store_.read([&](const Database& database) {
+    Query query(database,
+                "SELECT i.owner, count(DISTINCT i.job) AS asked, "
+                "count(nullif(e.ordinal = 0 AND e.verdict <> ?2 AND e.stage <= ?3, 0)) AS refused, "
+                "count(nullif(e.stage >= ?4, 0)) AS hidden_answers "
+                "FROM (SELECT DISTINCT owner, job FROM judge_items) AS i "
+                "JOIN judge_jobs AS j ON j.job = i.job JOIN candidates AS c ON c.id = "
+                "j.candidate_id LEFT JOIN evaluations AS e ON e.candidate_id = c.id "
+                "AND e.turns IS NULL AND e.asked_by = '' WHERE " +
+                    kOfServer + " GROUP BY i.owner");
+    query.bind(run, static_cast<int>(tasks::Verdict::NotJudged),
+               static_cast<int>(tasks::Stage::Compile), static_cast<int>(tasks::Stage::Promotion));
+    std::map<std::string, AskedSums> sums;
+    while (query.next()) {
+      sums[query.text("owner")] = {query.integer("asked"), query.integer("refused"),
+                                   query.integer("hidden_answers")};
+    }
+    return sums;
   });
 }
 

@@ -64,6 +64,13 @@ struct AskedKernel {
 };
 WINNOW_FIELDS(AskedKernel, candidate, job, asked_at, verdict, stage, promoted, speedup, score_ns)
 
+/// What an owner has asked, in sums.
+struct AskedSums {
+  std::int64_t asked = 0;          ///< kernels, each once
+  std::int64_t refused = 0;        ///< those of them that do not compile
+  std::int64_t hidden_answers = 0; ///< evaluations that tell whether hidden shapes are passed
+};
+
 class Database;
 /// What the sessions asked that answered this call of the run; none if no session did. Sessions of
 /// a run are in the run NAME.sessions, and are called as the call is, with '-' for each '/', or so
@@ -120,8 +127,11 @@ public:
   /// The owner's newest item of this job. nullopt: there is none.
   std::optional<JudgeItemRow> item_of_job(const std::string& job, const std::string& owner) const;
 
-  /// All that the owner has asked about, in the order of the questions.
-  std::vector<AskedKernel> asked(const std::string& owner) const;
+  /// All that the owner has asked a server about, in the order of the questions. `run`: of the
+  /// server; one of another run may have an owner of the same name.
+  std::vector<AskedKernel> asked(RowId run, const std::string& owner) const;
+  /// By owner. Reads the rows of all owners.
+  std::map<std::string, AskedSums> asked_sums(RowId run) const;
 
 private:
   RunStore& store_;

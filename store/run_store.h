@@ -314,6 +314,9 @@ public:
   /// The candidate of this task with this kernel file: `preferred`, or else the first one.
   std::optional<RowId> candidate_with_file(RowId task, std::string_view digest,
                                            RowId preferred) const;
+  /// The evaluations of this candidate beside those of heats and those that a command was asked
+  /// for, oldest first.
+  std::vector<tasks::Evaluation> evaluations_in_full(RowId candidate) const;
   /// The evaluations of the heats of this candidate, oldest first.
   std::vector<tasks::Evaluation> trials(RowId candidate) const;
   std::vector<CandidateState> candidates(RowId run) const;

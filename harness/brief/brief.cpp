@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "evaluators/evaluation/profile.h"
 #include "harness/brief/result_parts.h"
+#include "search/speed_bins.h"
 
 #include <algorithm>
 #include <iterator>
@@ -30,6 +31,57 @@ json shapes_with_light(const tasks::Evaluation& evaluation, const LightShares& l
     shape["speed_of_light"] = found == light.by_shape.end() ? json() : json(found->second);
   }
   return shapes;
+}
+
+/// Whether an end of the interval lies further away than a change that a single measurement cannot
+/// tell from noise, by which search::kSpeedEdges has its bin around 1.
+bool is_wide(const tasks::Evaluation& evaluation) {
+  const tasks::Bounds& bounds = evaluation.speedup_bounds;
+  return bounds.known() &&
+         (search::speed_bin(bounds.low / evaluation.speedup) != search::speed_bin(1) ||
+          search::speed_bin(bounds.high / evaluation.speedup) != search::speed_bin(1));
+}
+
+json brief_speedup(const tasks::Evaluation& evaluation, const std::string& versus) {
+  json speedup = speedup_json(evaluation, versus);
+  if (!speedup.is_null()) {
+    speedup["wide"] = is_wide(evaluation);
+  }
+  return speedup;
+}
+
+/// Of the shape at which they take longest. Null: the profile has none.
+json steps_json(const tasks::Evaluation& evaluation) {
+  json steps;
+  double longest = 0;
+  for (const evaluators::ProfiledShape& profiled : evaluators::profile_of(evaluation)) {
+    double ns = 0;
+    json list = json::array();
+    for (const evaluators::StepTime& step : profiled.steps) {
+      ns += step.ns;
+      list.push_back({{"step", to_valid_utf8(step.step)}, {"count", step.count}, {"ns", step.ns}});
+    }
+    if (ns > longest) {
+      longest = ns;
+      steps = {{"shape", profiled.shape.shape}, {"times", std::move(list)}};
+    }
+  }
+  return steps;
+}
+
+/// Fastest first, because long lists lose their ends.
+json tried_json(std::vector<search::Trial> trials) {
+  std::stable_sort(trials.begin(), trials.end(), [](const auto& a, const auto& b) {
+    return search::overall(a) > search::overall(b);
+  });
+  json tried = json::array();
+  for (const search::Trial& trial : trials) {
+    const bool was_timed = !trial.speeds.empty();
+    tried.push_back({{"parameters", tasks::parameters_text(trial.choice)},
+                     {"verdict", was_timed ? "timed" : to_string(trial.verdict)},
+                     {"speed", was_timed ? json(search::overall(trial)) : json()}});
+  }
+  return tried;
 }
 
 json kernels_json(const tasks::BuildRecord& build) {
@@ -86,14 +138,21 @@ void shorten_texts(json& value, std::size_t bytes) {
 }
 
 void shorten_lists(json& brief, std::size_t most) {
-  for (const char* name : {"shapes", "kernels", "findings", "parameters"}) {
-    const auto list = brief.find(name);
-    if (list != brief.end() && list->size() > most) {
-      brief["more"][name] = list->size() - most;
-      while (list->size() > most) {
-        list->erase(std::prev(list->end()));
+  const auto shorten = [&](const char* name, json& list) {
+    if (list.size() > most) {
+      brief["more"][name] = list.size() - most;
+      while (list.size() > most) {
+        list.erase(std::prev(list.end()));
       }
     }
+  };
+  for (const char* name : {"shapes", "tried", "kernels", "findings", "parameters"}) {
+    if (brief.contains(name)) {
+      shorten(name, brief[name]);
+    }
+  }
+  if (const auto steps = brief.find("steps"); steps != brief.end() && steps->is_object()) {
+    shorten("steps", (*steps)["times"]);
   }
 }
 
@@ -141,10 +200,12 @@ json brief_json(const BriefFacts& facts, const tasks::Evaluation& evaluation) {
                 {"detail", shown_detail(evaluation)},
                 {"progress", progress_of(evaluation, facts.only_compiled)},
                 {"feedback", feedback_of(facts, evaluation)},
-                {"speedup", speedup_json(evaluation, facts.versus)},
+                {"speedup", brief_speedup(evaluation, facts.versus)},
                 {"time_ns", known(evaluation.score_ns)},
                 {"speed_of_light", or_null(facts.light.mean)},
                 {"shapes", shapes_with_light(evaluation, facts.light)},
+                {"steps", steps_json(evaluation)},
+                {"tried", tried_json(facts.tried)},
                 {"kernels", kernels_json(evaluation.build)},
                 {"findings", findings_json(evaluation)},
                 {"parameters", evaluation.parameters},

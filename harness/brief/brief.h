@@ -2,6 +2,7 @@
 
 #include "evaluators/device/device_report.h"
 #include "profiling/roofline/ceilings.h"
+#include "search/trial.h"
 #include "tasks/result/evaluation.h"
 #include "tasks/task/task.h"
 
@@ -9,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -27,6 +29,7 @@ struct BriefFacts {
   std::string versus;         ///< what speedups are against
   bool only_compiled = false; ///< nothing was to be run
   LightShares light = {};
+  std::vector<search::Trial> tried = {}; ///< choices of the parameters
 };
 
 /// A judged kernel for an agent that writes the next one, schema "winnow.brief": the verdict, the

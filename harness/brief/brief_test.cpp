@@ -1,4 +1,5 @@
 #include "base/json_dump.h"
+#include "evaluators/evaluation/profile.h"
 #include "harness/brief/brief.h"
 #include "harness/brief/result_parts.h"
 
@@ -49,8 +50,11 @@ TEST(Brief, HasTheSpeedAndTheLightOfEachShownShape) {
   EXPECT_EQ(brief["verdict"], "correct");
   EXPECT_EQ(brief["progress"], 1);
   EXPECT_EQ(brief["promoted"], true);
-  EXPECT_EQ(brief["speedup"],
-            json({{"value", 1.5}, {"low", 1.4}, {"high", 1.6}, {"versus", "baseline.cu"}}));
+  EXPECT_EQ(brief["speedup"], json({{"value", 1.5},
+                                    {"low", 1.4},
+                                    {"high", 1.6},
+                                    {"versus", "baseline.cu"},
+                                    {"wide", true}}));
   EXPECT_EQ(brief["speed_of_light"], 0.8);
   ASSERT_EQ(brief["shapes"].size(), 1U);
   EXPECT_EQ(brief["shapes"][0], json({{"shape", "n=1000"},
@@ -60,6 +64,48 @@ TEST(Brief, HasTheSpeedAndTheLightOfEachShownShape) {
   EXPECT_EQ(brief["kernels"][0]["registers"], 40);
   EXPECT_EQ(brief["kernels"][0]["spill_bytes"], 12);
   EXPECT_EQ(fitted_brief(brief), brief);
+}
+
+TEST(Brief, AnIntervalIsWideIfItReachesBeyondTheNoiseOfAMeasurement) {
+  tasks::Evaluation evaluation = fast_kernel();
+  const auto is_wide = [&](tasks::Bounds bounds) {
+    evaluation.speedup_bounds = bounds;
+    return brief_json(facts(), evaluation)["speedup"]["wide"].get<bool>();
+  };
+  EXPECT_FALSE(is_wide({1.46, 1.54}));
+  EXPECT_TRUE(is_wide({1.44, 1.51}));
+  EXPECT_TRUE(is_wide({1.49, 1.56}));
+  EXPECT_FALSE(is_wide({})) << "not known";
+}
+
+TEST(Brief, HasTheStepsOfTheSlowestShapeAndWhatWasTried) {
+  tasks::Evaluation evaluation = fast_kernel();
+  EXPECT_TRUE(brief_json(facts(), evaluation)["steps"].is_null());
+  evaluators::ProfiledShape small, large;
+  small.shape.shape = "n=10";
+  small.steps = {{"scan", 1, 1000}, {"merge", 2, 500}};
+  large = small;
+  large.shape.shape = "n=1000";
+  large.steps[1].ns = 4000.04;
+  evaluation.profile = json{small, large}.dump();
+  BriefFacts with_tried = facts();
+  with_tried.tried = {{{{"BLOCK", 64}}, Verdict::NotJudged, "", {1, 1}},
+                      {{{"BLOCK", 128}}, Verdict::NotJudged, "", {2, 4.5}},
+                      {{{"BLOCK", 4096}}, Verdict::LaunchError}};
+  const json brief = brief_json(with_tried, evaluation);
+  EXPECT_EQ(brief["steps"], json::parse(R"({"shape": "n=1000", "times": [
+      {"step": "scan", "count": 1, "ns": 1000.0}, {"step": "merge", "count": 2, "ns": 4000.0}]})"));
+  EXPECT_EQ(brief["tried"], json::parse(R"([
+      {"parameters": "BLOCK=128", "verdict": "timed", "speed": 3.0},
+      {"parameters": "BLOCK=64", "verdict": "timed", "speed": 1.0},
+      {"parameters": "BLOCK=4096", "verdict": "launch_error", "speed": null}])"));
+  large.steps.assign(200, {"a step with a name of some length", 1, 1234.5});
+  evaluation.profile = json{large}.dump();
+  with_tried.tried.assign(300, with_tried.tried[1]);
+  const json fitted = fitted_brief(brief_json(with_tried, evaluation));
+  EXPECT_LT(json_line(fitted).size(), kBriefBytes);
+  EXPECT_GT(fitted["more"]["steps"], 100);
+  EXPECT_GT(fitted["more"]["tried"], 200);
 }
 
 TEST(Brief, HasNeitherSizeNorNumberOfAHiddenShape) {

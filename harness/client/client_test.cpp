@@ -1,9 +1,12 @@
 // Commands with --server, by the parts that they consist of: over TCP, a Unix socket and a mailbox.
 #include "base/error.h"
+#include "evaluators/evaluation/blank_evaluation.h"
 #include "evaluators/evaluation/ordered_results.h"
 #include "harness/client/judge_server.h"
 #include "harness/client/server_devices.h"
 #include "harness/client/server_evaluations.h"
+#include "harness/client/server_tuning.h"
+#include "harness/report/tuning_report.h"
 #include "harness/serve/http/http_server.h"
 #include "harness/serve/mailbox/mailbox_server.h"
 #include "harness/serve/server_application.h"
@@ -167,6 +170,32 @@ TEST_F(ClientTest, RacesAgainstAKernelThatTheServerHasJudged) {
   EvaluationRequest trial = request(family_saying(2));
   trial.depth = evaluators::Depth::Trial;
   EXPECT_THAT(evaluations.evaluate(trial).value().fault, HasSubstr("one choice"));
+}
+
+TEST_F(ClientTest, ATuningHasEachChoiceThatTheServerTried) {
+  const auto tuned = [&](int wrong_at) {
+    return tuned_at_server({folder.path() / "socket", ""}, "axpy", family_saying(2, wrong_at), 3,
+                           {});
+  };
+  TunedFamily family = tuned(0);
+  EXPECT_EQ(family.of_default.speedup, 2);
+  EXPECT_EQ(family.of_default.hidden_speedup, 0);
+  EXPECT_EQ(family.of_winner.value().parameters.at("TIMES"), 3);
+  EXPECT_EQ(family.of_winner->hidden_speedup, 0);
+  EXPECT_EQ(&family.best(), &*family.of_winner);
+  EXPECT_THAT(family.trials,
+              testing::ElementsAre(testing::Field(&search::Trial::speeds, std::vector<double>{1}),
+                                   testing::Field(&search::Trial::speeds, std::vector<double>{2}),
+                                   testing::Field(&search::Trial::speeds, std::vector<double>{3})));
+  TuningReport report{"axpy", "a.cu", "abc", {"n=64"}, family, {}, "a.tuned.cu", "", "baseline.cu"};
+  const nlohmann::json document = tuning_json(report);
+  EXPECT_TRUE(document.at("seconds").is_null());
+  EXPECT_TRUE(document.at("busy_share").is_null());
+  EXPECT_THAT(tuning_text(document), HasSubstr("3 choices in 0.0 s of the device\n"));
+  family = tuned(3);
+  EXPECT_EQ(family.of_winner.value().parameters.at("TIMES"), 2);
+  EXPECT_EQ(family.trials.at(2).verdict, tasks::Verdict::Wrong);
+  EXPECT_TRUE(family.trials[2].speeds.empty());
 }
 
 TEST_F(ClientTest, TellsFaultsAndRefusals) {

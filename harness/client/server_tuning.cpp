@@ -1,6 +1,7 @@
 #include "harness/client/server_tuning.h"
 
 #include "base/error.h"
+#include "harness/serve/judge_record.h"
 #include "harness/serve/judge_request.h"
 
 #include <algorithm>
@@ -29,7 +30,7 @@ json result_of(JudgeServer& server, const std::string& job, const std::stop_toke
 
 } // namespace
 
-JudgeRecord tuned_at_server(const ServerOptions& options, const std::string& task,
+TunedFamily tuned_at_server(const ServerOptions& options, const std::string& task,
                             const std::string& text, std::size_t most,
                             const std::stop_token& stop) {
   JudgeServer server(options);
@@ -49,7 +50,11 @@ JudgeRecord tuned_at_server(const ServerOptions& options, const std::string& tas
     }
     throw;
   }
-  return read_record(server.text("/v1/jobs/" + job + "/record"));
+  auto record = read_record(server.text("/v1/jobs/" + job + "/record"));
+  if (!record.tuning) {
+    throw Error("the server does not tell which choices it has tried");
+  }
+  return *std::move(record.tuning);
 }
 
 } // namespace winnow::harness

@@ -30,8 +30,8 @@ CLI::Validator above_zero() {
   return number_check([](double value) { return value > 0; }, "above 0", "POSITIVE");
 }
 
-void add_duration(CLI::App& sub, const std::string& name, std::chrono::milliseconds& value,
-                  const std::string& help) {
+CLI::Option* add_duration(CLI::App& sub, const std::string& name, std::chrono::milliseconds& value,
+                          const std::string& help) {
   constexpr std::chrono::minutes kShownInMinutes{2};
   CLI::Option* option = sub.add_option_function<std::string>(
       name, [name, &value](const std::string& text) { value = duration_option(name, text); }, help);
@@ -39,6 +39,7 @@ void add_duration(CLI::App& sub, const std::string& name, std::chrono::milliseco
     option->default_str(value < kShownInMinutes ? fmt::format("{}s", value.count() / 1000)
                                                 : fmt::format("{}m", value.count() / 60'000));
   }
+  return option;
 }
 
 void add_query_options(CLI::App& sub, store::LeaderboardQuery& query) {

@@ -27,8 +27,8 @@ CLI::Validator above_zero();
 
 /// Adds an option that takes a duration above 0: seconds, or 250ms, 90s, 10m. --help shows a
 /// `value` that is not 0 as the default. Parsing throws UsageError.
-void add_duration(CLI::App& sub, const std::string& name, std::chrono::milliseconds& value,
-                  const std::string& help);
+CLI::Option* add_duration(CLI::App& sub, const std::string& name, std::chrono::milliseconds& value,
+                          const std::string& help);
 
 /// The chosen subcommand. Runs after the whole command line has been parsed.
 using Action = std::function<ExitCode()>;

@@ -32,7 +32,9 @@ void add_isolation_option(CLI::App& sub, std::optional<process::Isolation>& leve
       ->check(CLI::IsMember({"rlimits", "landlock+seccomp", "bubblewrap"}));
 }
 
-void add_judging_options(CLI::App& sub, JudgingOptions& options, const std::string& devices) {
+std::vector<CLI::Option*> add_judging_options(CLI::App& sub, JudgingOptions& options,
+                                              const std::string& devices) {
+  const std::size_t before = sub.get_options().size();
   sub.add_option("--device", options.evaluation.device, devices);
   sub.add_option(
          "--seed", options.evaluation.seed,
@@ -44,6 +46,9 @@ void add_judging_options(CLI::App& sub, JudgingOptions& options, const std::stri
                "wall-clock limit of one compiler");
   add_isolation_option(sub, options.evaluation.require_isolation);
   add_broker_options(sub, options.broker);
+  std::vector<CLI::Option*> all = sub.get_options();
+  all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(before));
+  return all;
 }
 
 void add_broker_options(CLI::App& sub, BrokerOptions& options) {
@@ -60,7 +65,7 @@ void add_broker_options(CLI::App& sub, BrokerOptions& options) {
 }
 
 void add_server_options(CLI::App& sub, ServerOptions& options,
-                        const std::vector<std::string>& here_only) {
+                        const std::vector<CLI::Option*>& here_only) {
   CLI::Option* server =
       sub.add_option("--server", options.server,
                      "a `winnow serve --judge` that answers instead of this machine: "
@@ -69,31 +74,17 @@ void add_server_options(CLI::App& sub, ServerOptions& options,
                      "machine)");
   sub.add_option("--token-file", options.token_file,
                  "file with the token for the server (default: the variable WINNOW_TOKEN)");
-  for (const std::string& name : here_only) {
-    if (CLI::Option* option = sub.get_option_no_throw(name)) {
-      option->excludes(server);
-    }
+  for (CLI::Option* option : here_only) {
+    option->excludes(server);
   }
-  sub.parse_complete_callback([&sub, &options, here_only] {
-    const bool is_here = std::any_of(here_only.begin(), here_only.end(), [&](const auto& name) {
-      const CLI::Option* option = sub.get_option_no_throw(name);
-      return option != nullptr && option->count() > 0;
-    });
+  sub.parse_complete_callback([&options, here_only] {
+    const bool is_here = std::any_of(here_only.begin(), here_only.end(),
+                                     [](const CLI::Option* option) { return option->count() > 0; });
     const char* variable = std::getenv("WINNOW_SERVER");
     if (options.server.empty() && !is_here && variable != nullptr) {
       options.server = variable;
     }
   });
-}
-
-std::vector<std::string> judging_option_names() {
-  std::vector<std::string> names{
-      "--device", "--seed", "--timeout", "--compile-timeout", "--require-isolation", "--store"};
-  for (const char* key :
-       {"url", "pool", "credentials", "ca_file", "certificate_file", "key_file"}) {
-    names.emplace_back(find_config_key("broker", key)->option);
-  }
-  return names;
 }
 
 JudgingPlace::JudgingPlace(const JudgingOptions& options, const std::string& task,

@@ -37,19 +37,19 @@ constexpr const char* kTimeBudgetHelp =
 void add_isolation_option(CLI::App& sub, std::optional<process::Isolation>& level);
 
 /// Adds --device, --seed, --timeout, --compile-timeout, --require-isolation and the options of
-/// brokers. `devices` describes the allowed devices in the help text.
-void add_judging_options(CLI::App& sub, JudgingOptions& options, const std::string& devices);
+/// brokers, and returns what it has added. `devices` describes the allowed devices in the help
+/// text.
+std::vector<CLI::Option*> add_judging_options(CLI::App& sub, JudgingOptions& options,
+                                              const std::string& devices);
 /// Adds --broker, --pool, --broker-credentials, and --broker-ca and the other files of TLS.
 void add_broker_options(CLI::App& sub, BrokerOptions& options);
 /// Throws NotPermitted.
 evaluators::EvaluationOptions resolved(const JudgingOptions& options);
 
-/// Adds --server and --token-file. Options that the server decides exclude --server: those with the
-/// names `here_only` that `sub` has, so add them before.
+/// Adds --server and --token-file. The options `here_only`, which the server decides, exclude
+/// --server.
 void add_server_options(CLI::App& sub, ServerOptions& options,
-                        const std::vector<std::string>& here_only);
-/// The names of add_judging_options() for add_server_options().
-std::vector<std::string> judging_option_names();
+                        const std::vector<CLI::Option*>& here_only);
 
 /// Where a command judges kernels of one task: here, or at a server.
 class JudgingPlace {

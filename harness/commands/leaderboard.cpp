@@ -68,7 +68,7 @@ void add_leaderboard(CLI::App& app, Action& chosen) {
       "kernels that no race of the final tells apart share a rank (=2)",
       leaderboard);
   sub.footer(kRankRule + sub.get_footer());
-  sub.add_option("--store", command.store, kStoreHelp);
+  CLI::Option* store = sub.add_option("--store", command.store, kStoreHelp);
   add_query_options(sub, command.board.query);
   sub.add_option("--top", command.board.query.top, "rows per task and device; 0: all")
       ->check(at_least_zero());
@@ -84,7 +84,7 @@ void add_leaderboard(CLI::App& app, Action& chosen) {
                     ->excludes(format);
   sub.add_flag("--problems", command.problems, "with --suite: a line for each problem, too")
       ->needs(suite);
-  add_server_options(sub, command.server, {"--store", "--suite"});
+  add_server_options(sub, command.server, {store, suite});
 }
 
 } // namespace winnow::harness

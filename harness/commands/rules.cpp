@@ -90,15 +90,17 @@ void add_rules(CLI::App& app, Action& chosen) {
       rules);
   sub.add_option("TASK", command.task,
                  std::string(kTaskHelp) + "; without one: what holds for all tasks");
-  sub.add_option("--device", command.device,
-                 "best, " + tasks::device_words() +
-                     ", or one device such as cuda:0. A kind of GPU that this machine lacks: the "
-                     "limits of its usual architecture");
-  sub.add_option("--gpu", command.gpu,
-                 "a model of GPU that this machine need not have, such as H100: its limits, and "
-                 "bounds by the peaks of data sheets");
+  CLI::Option* device = sub.add_option(
+      "--device", command.device,
+      "best, " + tasks::device_words() +
+          ", or one device such as cuda:0. A kind of GPU that this machine lacks: the "
+          "limits of its usual architecture");
+  CLI::Option* gpu = sub.add_option(
+      "--gpu", command.gpu,
+      "a model of GPU that this machine need not have, such as H100: its limits, and "
+      "bounds by the peaks of data sheets");
   sub.add_flag("--json", command.json, "one JSON document, schema winnow.rules, version 1");
-  add_server_options(sub, command.server, {"--device", "--gpu"});
+  add_server_options(sub, command.server, {device, gpu});
 }
 
 } // namespace winnow::harness

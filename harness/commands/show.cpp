@@ -101,12 +101,12 @@ void add_show(CLI::App& app, Action& chosen) {
       "findings; or one part of it as plain text",
       show);
   sub.add_option("ID", command.asked.candidate, kIdHelp)->required();
-  sub.add_option("--store", command.store, kStoreHelp);
+  CLI::Option* store = sub.add_option("--store", command.store, kStoreHelp);
   add_parts(sub, command);
   sub.add_flag("--json", command.asked.json,
                "one JSON document, schema winnow.candidate, version 1; it has the prompt and the "
                "reply only with --prompt and --reply");
-  add_server_options(sub, command.server, {"--store"});
+  add_server_options(sub, command.server, {store});
 }
 
 void add_diff(CLI::App& app, Action& chosen) {

@@ -158,7 +158,7 @@ nlohmann::json McpSession::answer(const RpcMessage& request) {
       throw RpcFault(RpcCode::BadParams, "the list of tools has one page, and so no cursor",
                      request.id);
     }
-    return tool_list_json();
+    return tool_list_json(is_at_server(setup_.server));
   }
   throw RpcFault(RpcCode::UnknownMethod,
                  fmt::format("unknown method '{}'", shortened(request.method, 60)), request.id);

@@ -182,6 +182,30 @@ TEST_F(McpSessionTest, PassesTheServerOn) {
       testing::ElementsAre("tasks", "show", "--json", "--server=http://judge:1", "--", "-x"));
 }
 
+TEST_F(McpSessionTest, ToolsAtAServerHaveNoArgumentsThatItDecides) {
+  const auto arguments_of_rules = [&] {
+    initialize();
+    request(1, "tools/list");
+    std::vector<std::string> names;
+    const json answer = last();
+    for (const json& tool : answer["result"]["tools"]) {
+      if (tool["name"] == "rules") {
+        for (const auto& property : tool["inputSchema"]["properties"].items()) {
+          names.push_back(property.key());
+        }
+      }
+    }
+    return names;
+  };
+  EXPECT_THAT(arguments_of_rules(), testing::ElementsAre("device", "gpu", "task"));
+  restart({"--server=http://judge:1"});
+  EXPECT_THAT(arguments_of_rules(), testing::ElementsAre("task"));
+  const json result = call("rules", {{"task", "axpy"}, {"gpu", "H100"}});
+  EXPECT_TRUE(result["isError"]);
+  EXPECT_THAT(text_of(result), HasSubstr("rules: 'gpu' cannot be chosen, because a server judges"));
+  EXPECT_TRUE(runner.commands().empty());
+}
+
 TEST_F(McpSessionTest, CancelsOneCallAndAnswersOthersMeanwhile) {
   initialize();
   runner.holds = true;

@@ -159,6 +159,11 @@ std::vector<std::string> command_line(const ToolCommand& command,
   return line;
 }
 
+bool is_at_server(const std::vector<std::string>& server) {
+  return std::any_of(server.begin(), server.end(),
+                     [](const auto& option) { return option.starts_with("--server="); });
+}
+
 nlohmann::json tool_error(const std::string& what, const std::string& remedy) {
   const std::string text = "error: " + what + (remedy.empty() ? "" : "\nremedy: " + remedy);
   return {{"content", {text_block(text)}}, {"isError", true}};
@@ -167,6 +172,16 @@ nlohmann::json tool_error(const std::string& what, const std::string& remedy) {
 std::optional<nlohmann::json> call_tool(const Tool& tool, const nlohmann::json& arguments,
                                         const std::vector<std::string>& server,
                                         CommandRunner& runner, const ToolWatch& watch) {
+  for (const std::string& name :
+       is_at_server(server) ? tool.here_only : std::vector<std::string>()) {
+    if (arguments.contains(name)) {
+      return tool_error(
+          fmt::format("{}: '{}' cannot be chosen, because a server judges and decides "
+                      "it",
+                      tool.name, name),
+          fmt::format("leave '{}' out", name));
+    }
+  }
   const std::string fault = fault_of_value(tool.arguments, arguments, "");
   if (!fault.empty()) {
     return tool_error(tool.name + ": " + fault, "see the inputSchema of the tool");

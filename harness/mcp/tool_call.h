@@ -20,6 +20,9 @@ struct ToolWatch {
 std::vector<std::string> command_line(const ToolCommand& command,
                                       const std::vector<std::string>& server);
 
+/// Whether the `server` options of commands name a server.
+bool is_at_server(const std::vector<std::string>& server);
+
 /// Runs a tool. The result is that of the method tools/call, for which bad arguments and a command
 /// that failed are results, too, because a model can read and mend them. nullopt: cancelled.
 std::optional<nlohmann::json> call_tool(const Tool& tool, const nlohmann::json& arguments,

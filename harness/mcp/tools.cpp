@@ -17,12 +17,15 @@ std::vector<Tool> task_tools() {
        "and the shapes that you may know. Hidden shapes are only counted. Call it, and `rules`, "
        "before you write a kernel.",
        object_schema({{"task", task_schema()}}, {"task"}), true, describe_task_command},
-      {"rules", "Rules for kernels",
+      {"rules",
+       "Rules for kernels",
        "Says what is judged and how: the form of a kernel file with its launch plan, what is not "
        "allowed, and, with a task, its interface, the device and the bounds on its speed. Read "
        "it once before the first kernel: a file that breaks the form is not judged at all.",
        object_schema({{"task", task_schema()}, {"device", device_schema()}, {"gpu", gpu_schema()}}),
-       true, rules_command},
+       true,
+       rules_command,
+       {"device", "gpu"}},
   };
 }
 
@@ -66,24 +69,36 @@ nlohmann::json race_schema() {
 
 std::vector<Tool> judge_tools() {
   return {
-      {"evaluate", "Judge kernels",
+      {"evaluate",
+       "Judge kernels",
        "Judges kernels: compiles them, compares their answers with the reference, looks for data "
        "races, times them beside the baseline, and checks them at hidden shapes. Give several "
        "variants in one call: they are judged on the same machine in a row, so their times can be "
        "compared. The answer has for each kernel a verdict, what was wrong, at which shape and "
        "where, the speedup with its interval, and the share of the speed of light. A kernel that "
        "is wrong is an answer and no error. Takes seconds to minutes.",
-       evaluate_schema(), false, evaluate_command},
-      {"profile", "Profile a kernel",
+       evaluate_schema(),
+       false,
+       evaluate_command,
+       {"device", "compile_only", "arch", "gpu", "no_promotion"}},
+      {"profile",
+       "Profile a kernel",
        "Explains the speed of a correct kernel: counters, occupancy, what limits it, energy, and "
        "the speed of light at each shape. Call it when a correct kernel is slower than you expect "
        "and you do not know why.",
-       profile_schema(), false, profile_command},
-      {"race", "Race two kernels",
+       profile_schema(),
+       false,
+       profile_command,
+       {"device"}},
+      {"race",
+       "Race two kernels",
        "Says which of two correct kernels is faster, by how much and with which certainty: it "
        "times them launch beside launch. Call it when `evaluate` shows two kernels whose "
        "intervals overlap.",
-       race_schema(), false, race_command},
+       race_schema(),
+       false,
+       race_command,
+       {"device"}},
   };
 }
 
@@ -123,13 +138,17 @@ const std::vector<Tool>& tools() {
   return all;
 }
 
-nlohmann::json tool_list_json() {
+nlohmann::json tool_list_json(bool at_server) {
   nlohmann::json list = nlohmann::json::array();
   for (const Tool& tool : tools()) {
+    nlohmann::json arguments = tool.arguments;
+    for (const std::string& name : at_server ? tool.here_only : std::vector<std::string>()) {
+      arguments["properties"].erase(name);
+    }
     list.push_back({{"name", tool.name},
                     {"title", tool.title},
                     {"description", tool.description},
-                    {"inputSchema", tool.arguments},
+                    {"inputSchema", std::move(arguments)},
                     {"annotations",
                      {{"readOnlyHint", tool.only_reads},
                       {"destructiveHint", false},

@@ -25,11 +25,13 @@ struct Tool {
   bool only_reads = true;   ///< and runs no kernel
   /// The command line for arguments that agree with the schema. Throws UsageError.
   ToolCommand (*command)(const nlohmann::json& arguments, KernelFiles& files) = nullptr;
+  std::vector<std::string> here_only = {}; ///< arguments that a server decides, where one judges
 };
 
 const std::vector<Tool>& tools();
 
-/// The result of the method tools/list.
-nlohmann::json tool_list_json();
+/// The result of the method tools/list. `at_server`: a server judges, so no tool has arguments that
+/// it decides.
+nlohmann::json tool_list_json(bool at_server);
 
 } // namespace winnow::harness

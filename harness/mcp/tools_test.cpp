@@ -1,11 +1,16 @@
 // Tools: what their schemas accept, and which commands they become.
 #include "base/error.h"
 #include "base/files.h"
+#include "base/text.h"
+#include "harness/commands/commands.h"
 #include "harness/mcp/argument_check.h"
 #include "harness/mcp/testing/runner_fake.h"
 #include "harness/mcp/tool_call.h"
 #include "harness/mcp/tools.h"
 
+#include <algorithm>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -68,6 +73,36 @@ TEST(McpTools, BecomeCommands) {
   EXPECT_THAT(line_of("get_kernel", {{"id", "@12"}}), ElementsAre("show", "--source", "--", "@12"));
   EXPECT_THAT(line_of("get_kernel", {{"id", "12"}, {"part", "record"}}),
               ElementsAre("show", "--json", "--", "12"));
+}
+
+TEST(McpTools, KnowWhatAServerDecides) {
+  CLI::App app;
+  Action chosen;
+  for (AddCommand* add : kCommands) {
+    add(app, chosen);
+  }
+  const std::map<std::string, json> least{
+      {"evaluate", {{"task", "a"}, {"files", {"a"}}}},
+      {"profile", {{"task", "a"}, {"kernel", {{"file", "a"}}}}},
+      {"race", {{"task", "a"}, {"a", {{"file", "a"}}}, {"b", {{"file", "b"}}}}}};
+  for (const Tool& one : tools()) {
+    KernelFiles files;
+    const auto known = least.find(one.name);
+    const json arguments = known == least.end() ? json::object() : known->second;
+    const CLI::App* command = &app;
+    for (const std::string& word : one.command(arguments, files).words) {
+      command = command->get_subcommand(word);
+    }
+    const std::set<CLI::Option*>& here_only = command->get_option("--server")->get_excludes();
+    for (const auto& property : one.arguments["properties"].items()) {
+      std::string name = "--" + property.key();
+      std::replace(name.begin(), name.end(), '_', '-');
+      const auto option = std::find_if(here_only.begin(), here_only.end(),
+                                       [&](const auto* each) { return each->check_name(name); });
+      EXPECT_EQ(option != here_only.end(), contains(one.here_only, property.key()))
+          << one.name << " " << name;
+    }
+  }
 }
 
 TEST(McpTools, SayWhatIsWrongWithArgumentsAndWhere) {

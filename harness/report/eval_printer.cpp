@@ -41,10 +41,12 @@ EvalPrinter::~EvalPrinter() {
 }
 
 void EvalPrinter::add(const std::string& file, const std::string& digest,
-                      const evaluators::EvaluationResult& result, const std::string& machine_code) {
+                      const evaluators::EvaluationResult& result, const std::string& machine_code,
+                      std::vector<search::Trial> tried) {
   count(result);
-  const nlohmann::json brief =
-      form_.brief || has_table_ ? brief_of(file, digest, result) : nlohmann::json();
+  const nlohmann::json brief = form_.brief || has_table_
+                                   ? brief_of(file, digest, result, std::move(tried))
+                                   : nlohmann::json();
   nlohmann::json document = form_.brief ? nlohmann::json() : document_of(file, digest, result);
   if (!document.is_null() && !machine_code.empty()) {
     document["machine_code"] = machine_code;
@@ -87,12 +89,14 @@ nlohmann::json EvalPrinter::document_of(const std::string& file, const std::stri
 }
 
 nlohmann::json EvalPrinter::brief_of(const std::string& file, const std::string& digest,
-                                     const evaluators::EvaluationResult& result) const {
+                                     const evaluators::EvaluationResult& result,
+                                     std::vector<search::Trial> tried) const {
   BriefFacts facts{task_, file, digest, versus_, form_.only_compiled};
   if (result.evaluations.empty()) {
     return brief_json(facts, result.fault);
   }
   const tasks::Evaluation& evaluation = result.evaluations.front();
+  facts.tried = std::move(tried);
   facts.light = light_ ? light_(evaluation) : LightShares{};
   return brief_json(facts, evaluation);
 }

@@ -40,15 +40,17 @@ public:
   EvalPrinter& operator=(const EvalPrinter&) = delete;
 
   /// `digest`: SHA-256 of the file's text. `machine_code`: as text; empty: not asked for. A brief
-  /// has no room for it.
+  /// has no room for it. `tried`: for a brief.
   void add(const std::string& file, const std::string& digest,
-           const evaluators::EvaluationResult& result, const std::string& machine_code = {});
+           const evaluators::EvaluationResult& result, const std::string& machine_code = {},
+           std::vector<search::Trial> tried = {});
   /// The exit code for all files. Throws Error if one of them has no document to print.
   ExitCode finish();
 
 private:
   nlohmann::json brief_of(const std::string& file, const std::string& digest,
-                          const evaluators::EvaluationResult& result) const;
+                          const evaluators::EvaluationResult& result,
+                          std::vector<search::Trial> tried) const;
   nlohmann::json document_of(const std::string& file, const std::string& digest,
                              const evaluators::EvaluationResult& result) const;
   void count(const evaluators::EvaluationResult& result);

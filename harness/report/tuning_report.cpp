@@ -18,6 +18,10 @@ using nlohmann::json;
 
 constexpr std::size_t kMostRows = 20;
 
+json or_null(const std::optional<double>& value) {
+  return value ? json(*value) : json();
+}
+
 json trial_json(const search::Trial& trial) {
   json speeds = json::array();
   for (const double speed : trial.speeds) {
@@ -92,6 +96,20 @@ std::string result_text(const json& document) {
                      verdict == "faster" ? "" : "; the default stays");
 }
 
+/// How long the trials took. A server does not tell the wall time, which others share.
+std::string pace_text(const json& document) {
+  const std::size_t trials = document.at("trials").size();
+  if (document.at("seconds").is_null()) {
+    return fmt::format("{} choices in {:.1f} s of the device\n", trials,
+                       document.at("device_seconds").get<double>());
+  }
+  const double seconds = document.at("seconds").get<double>();
+  return fmt::format("{} choices in {:.1f} s: {:.1f} a second; the device was busy for {:.0f} % of "
+                     "that time\n",
+                     trials, seconds, static_cast<double>(trials) / std::max(seconds, 1e-9),
+                     100 * document.at("busy_share").get<double>());
+}
+
 } // namespace
 
 json tuning_json(const TuningReport& report) {
@@ -110,9 +128,9 @@ json tuning_json(const TuningReport& report) {
                 {"dispatch", report.dispatch},
                 {"tuned_file", report.tuned_file},
                 {"unchanged", report.is_unchanged},
-                {"seconds", family.seconds},
+                {"seconds", or_null(family.seconds)},
                 {"device_seconds", family.device_seconds},
-                {"busy_share", report.busy_share}};
+                {"busy_share", or_null(report.busy_share)}};
   store::put_versus(document["default"], report.speedup_versus);
   document["lines"] = search::surface_lines(search::response_surface(family.trials, report.shapes));
   if (family.of_winner) {
@@ -146,16 +164,11 @@ std::string tuning_text(const json& document) {
   for (const json& line : document.at("lines")) {
     text += line.get<std::string>() + '\n';
   }
-  const auto trials = static_cast<double>(document.at("trials").size());
-  const double seconds = document.at("seconds").get<double>();
   text += '\n' + result_text(document);
   if (const std::string dispatch = text_at(document, "dispatch"); !dispatch.empty()) {
     text += dispatch + '\n';
   }
-  text += fmt::format("{:.0f} choices in {:.1f} s: {:.1f} a second; the device was busy for "
-                      "{:.0f} % of that time\n",
-                      trials, seconds, trials / std::max(seconds, 1e-9),
-                      100 * document.at("busy_share").get<double>());
+  text += pace_text(document);
   if (text_at(document.at("default"), "device") == "cpu") {
     text += "these times are of the CPU device, so the choice means nothing for a GPU\n";
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/tuning/tune_family.h"
+#include "harness/tuning/tuned_family.h"
 #include "tasks/task/speedup_versus.h"
 
 #include <string>
@@ -14,7 +14,8 @@ struct TuningReport {
   std::string task, file, digest;  ///< digest: SHA-256 of the file's text
   std::vector<std::string> shapes; ///< search shapes
   TunedFamily family;
-  double busy_share = 0;  ///< part of the trials' wall time in which the device ran kernels
+  /// Part of the trials' wall time in which the device ran kernels; nullopt: not known.
+  std::optional<double> busy_share;
   std::string tuned_file; ///< path of the file that was written; empty: none
   std::string dispatch;   ///< why that file picks parameters by shape, or why not; empty: no need
   std::string speedup_versus = std::string(tasks::kVersusBaseline); ///< tasks::speedup_versus()

@@ -14,6 +14,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::size_t kMostOfLine = 400; // a few lines of a screen
+
 bool is_correct(const json& brief) {
   return brief.at("verdict") == to_string(tasks::Verdict::Correct);
 }
@@ -54,9 +56,41 @@ std::string time_at(const json& brief, const std::string& shape) {
   return "";
 }
 
+bool is_wide(const json& brief) {
+  const json& wide = value_at(brief, "speedup/wide");
+  return wide.is_boolean() && wide.get<bool>();
+}
+
 std::string interval_of(const json& brief) {
   return tasks::speedup_interval_text(
-      {number_at(brief, "speedup/low"), number_at(brief, "speedup/high")});
+             {number_at(brief, "speedup/low"), number_at(brief, "speedup/high")}) +
+         (is_wide(brief) ? " wide" : "");
+}
+
+/// "a.cu: steps at n=1000: merge 2 us (2 times), scan 4.1 us"; empty: not known.
+std::string steps_line(const json& brief) {
+  std::vector<std::string> steps;
+  for (const json& step : value_at(brief, "steps/times")) {
+    const auto count = step.at("count").get<std::int64_t>();
+    steps.push_back(fmt::format("{} {} us{}", text_at(step, "step"),
+                                number_text(number_at(step, "ns") / 1000),
+                                count > 1 ? fmt::format(" ({} times)", count) : ""));
+  }
+  return steps.empty() ? ""
+                       : fmt::format("{}: steps at {}: {}", text_at(brief, "file"),
+                                     text_at(brief, "steps/shape"), join(steps, ", "));
+}
+
+/// "a.cu: tried BLOCK=128 1.3x, BLOCK=64 1x, BLOCK=2048 launch_error"; empty: no others.
+std::string tried_line(const json& brief) {
+  std::vector<std::string> tried;
+  for (const json& one : value_at(brief, "tried")) {
+    const double speed = number_at(one, "speed");
+    tried.push_back(text_at(one, "parameters") + " " +
+                    (speed > 0 ? number_text(speed) + "x" : text_at(one, "verdict")));
+  }
+  return tried.size() < 2 ? ""
+                          : fmt::format("{}: tried {}", text_at(brief, "file"), join(tried, ", "));
 }
 
 std::string speedup_of(const json& brief) {
@@ -119,6 +153,12 @@ std::string VariantsTable::text() const {
       text += fmt::format("{}: {}: {}\n", text_at(brief, "file"), text_at(brief, "verdict"),
                           reason_of(brief));
     }
+    for (const std::string& line : {steps_line(brief), tried_line(brief)}) {
+      text += line.empty() ? "" : shortened(line, kMostOfLine) + "\n";
+    }
+  }
+  if (std::any_of(sorted.begin(), sorted.end(), is_wide)) {
+    text += "wide: more than 3 % to a side; `winnow race` tells kernels of similar speeds apart\n";
   }
   return text;
 }

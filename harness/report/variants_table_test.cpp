@@ -35,11 +35,33 @@ TEST(VariantsTable, HasTheBestFirstAndWhyTheOthersFail) {
   EXPECT_LT(text.find("fast.cu"), text.find("slow.cu"));
   EXPECT_LT(text.find("slow.cu"), text.find("wrong.cu"));
   EXPECT_THAT(text, HasSubstr("n=1000 us"));
-  EXPECT_THAT(text, HasSubstr("2.00x  1.98-2.02            50 %"));
+  EXPECT_THAT(text, HasSubstr("2.00x       1.98-2.02            50 %"));
   EXPECT_THAT(text, HasSubstr("correct, not promoted"));
   EXPECT_THAT(text, HasSubstr("\nwrong.cu: wrong: y[3] = 1, expected 2\n"));
   EXPECT_THAT(text, HasSubstr("\nunseen.cu: wrong_unseen: "));
   EXPECT_EQ(text.find("and more"), std::string::npos);
+}
+
+TEST(VariantsTable, HasOneLineForStepsAndOneForWhatWasTried) {
+  tasks::Evaluation evaluation = timed_evaluation(10);
+  evaluation.speedup_bounds = {1.5, 2.5};
+  evaluators::ProfiledShape profiled;
+  profiled.shape.shape = "n=1000";
+  profiled.steps = {{"scan", 1, 4100}, {"merge", 2, 2000}};
+  evaluation.profile = nlohmann::json{profiled}.dump();
+  BriefFacts facts{"axpy", "a.cu", "", "baseline.cu"};
+  facts.tried = {{{{"BLOCK", 64}}, tasks::Verdict::NotJudged, "", {1}},
+                 {{{"BLOCK", 128}}, tasks::Verdict::NotJudged, "", {1.5}},
+                 {{{"BLOCK", 4096}}, tasks::Verdict::LaunchError}};
+  VariantsTable table;
+  table.add(brief_json(facts, evaluation));
+  const std::string text = table.text();
+  EXPECT_THAT(text, HasSubstr("1.50-2.50 wide"));
+  EXPECT_THAT(text, HasSubstr("\na.cu: steps at n=1000: scan 4.10 us, merge 2.00 us (2 times)\n"));
+  EXPECT_THAT(
+      text, HasSubstr("\na.cu: tried BLOCK=128 1.50x, BLOCK=64 1.00x, BLOCK=4096 launch_error\n"));
+  EXPECT_THAT(text, testing::EndsWith("\nwide: more than 3 % to a side; `winnow race` tells "
+                                      "kernels of similar speeds apart\n"));
 }
 
 TEST(VariantsTable, CodeThatOnlyCompilesIsNoFailure) {

@@ -5,6 +5,7 @@
 #include "tasks/plan/kernel_file.h"
 #include "tasks/plan/tuning/parameter_choices.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace winnow::harness {
@@ -113,17 +114,31 @@ bool FamilyJudgement::take(const EvaluationResult& result) {
     take_heat(result);
     return has_more();
   }
-  of_winner_ = evaluation_in(result);
-  winner_request_ = result.id;
-  if (of_winner_->verdict == Verdict::Correct) {
+  finalists_.push_back({evaluation_in(result), result.id});
+  const Verdict verdict = finalists_.back().evaluation.verdict;
+  if (verdict == Verdict::Correct) {
     return false;
   }
-  tuning_->reject_winner(of_winner_->verdict);
+  tuning_->reject_winner(verdict);
   return has_more();
 }
 
+bool FamilyJudgement::is_refused() const {
+  return of_default_.verdict != Verdict::NotJudged && of_default_.stage <= tasks::Stage::Compile;
+}
+
+std::size_t FamilyJudgement::hidden_answers() const {
+  const auto tells = [](const tasks::Evaluation& one) {
+    return one.stage >= tasks::Stage::Promotion;
+  };
+  return static_cast<std::size_t>(
+             std::count_if(finalists_.begin(), finalists_.end(),
+                           [&](const Finalist& one) { return tells(one.evaluation); })) +
+         (tells(of_default_) ? 1 : 0);
+}
+
 std::size_t FamilyJudgement::more_evaluations() const {
-  std::size_t count = of_winner_ ? 1 : 0;
+  std::size_t count = finalists_.size();
   for (const Heat& heat : heats_) {
     count += heat.trials.size();
   }
@@ -139,14 +154,57 @@ void FamilyJudgement::write(store::RunStore& store, store::RowId candidate) cons
   for (const Heat& heat : heats_) {
     store.add_trials(candidate, heat.trials, heat.request, heat.turns);
   }
-  if (!of_winner_) {
-    return;
+  for (const auto& [evaluation, request] : finalists_) {
+    if (replaces(evaluation, of_default_)) {
+      store.supersede_evaluation(candidate, evaluation, request);
+    } else {
+      store.add_trials(candidate, {evaluation}, request, 0);
+    }
   }
-  if (replaces(*of_winner_, of_default_)) {
-    store.supersede_evaluation(candidate, *of_winner_, winner_request_);
-  } else {
-    store.add_trials(candidate, {*of_winner_}, winner_request_, 0);
+}
+
+namespace {
+
+search::Trial& trial_with(std::vector<search::Trial>& trials,
+                          const tasks::ParameterChoice& choice) {
+  const auto found = std::find_if(trials.begin(), trials.end(),
+                                  [&](const auto& trial) { return trial.choice == choice; });
+  return found == trials.end() ? trials.emplace_back(search::Trial{choice}) : *found;
+}
+
+} // namespace
+
+TunedFamily tuned_family(const store::RunStore& store, store::RowId candidate) {
+  TunedFamily family;
+  const std::vector<tasks::Evaluation> heats = store.trials(candidate);
+  for (const tasks::Evaluation& trial : heats) { // the last rung of a tuning comes last
+    trial_with(family.trials, trial.parameters) = search::trial_of(trial);
+    family.device_seconds += trial.seconds;
   }
+  const std::vector<tasks::Evaluation> all = store.evaluations_in_full(candidate);
+  if (all.empty()) {
+    return family;
+  }
+  const tasks::ParameterChoice& of_default = all.front().parameters;
+  for (const tasks::Evaluation& evaluation : all) {
+    if (evaluation.parameters == of_default) {
+      family.of_default = evaluation;
+      continue;
+    }
+    family.of_winner = evaluation;
+    if (evaluation.verdict != Verdict::Correct) {
+      trial_with(family.trials, evaluation.parameters) = {evaluation.parameters,
+                                                          evaluation.verdict};
+    }
+  }
+  search::Trial first{of_default};
+  for (const search::Trial& trial : family.trials) {
+    first.speeds.resize(std::max(first.speeds.size(), trial.speeds.size()), 1);
+  }
+  if (!first.speeds.empty()) {
+    family.trials.insert(family.trials.begin(), first);
+  }
+  return family;
 }
 
 } // namespace winnow::harness

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "evaluators/evaluation/evaluation_request.h"
+#include "harness/tuning/tuned_family.h"
 #include "search/tuning.h"
 #include "store/run_store.h"
 
@@ -30,6 +31,10 @@ public:
   /// Writes what was evaluated, in the place of an evaluation that does not count any more. Call it
   /// when the judgement is over.
   void write(store::RunStore& store, store::RowId candidate) const;
+  /// Whether the default does not compile. Call it when the judgement is over.
+  bool is_refused() const;
+  /// How many evaluations say whether the kernel passes hidden shapes.
+  std::size_t hidden_answers() const;
   /// How many evaluations write() writes beside that of the default.
   std::size_t more_evaluations() const;
 
@@ -49,8 +54,16 @@ private:
   std::optional<search::Tuning::Heat> heat_; ///< that next() has begun
   std::vector<Heat> heats_;                  ///< that have ended
   tasks::Evaluation of_default_;
-  std::optional<tasks::Evaluation> of_winner_;   ///< of the fastest choice in the heats
-  std::string default_request_, winner_request_; ///< ids
+  std::string default_request_; ///< id
+  struct Finalist {
+    tasks::Evaluation evaluation; ///< in full
+    std::string request;
+  };
+  std::vector<Finalist> finalists_; ///< the last one has won if it is correct
 };
+
+/// What FamilyJudgement::write() has written of a candidate. Choices whose heats met a fault of the
+/// machine twice are missing.
+TunedFamily tuned_family(const store::RunStore& store, store::RowId candidate);
 
 } // namespace winnow::harness

@@ -297,13 +297,13 @@ void JudgeService::store_job(const Planned& planned, store::RowId candidate) {
 
 /// A kernel that is new, and what its loop says about it.
 void JudgeService::store_item(const Planned& item, bool is_new_job, const Acceptance& asked,
-                              TaskRows& tasks) {
+                              TaskRows& tasks, LoopRuns::KnownRuns& runs) {
   const std::string& job = item.accepted.job;
   store::RowId declared = 0; // the candidate of the call
   if (item.declared) {
     declared =
         runs_.add({*item.declared, *item.task, asked.owner, asked.sees, item.text, item.reply},
-                  task_row(item, tasks));
+                  task_row(item, tasks), runs);
   }
   if (is_new_job) {
     const bool is_candidate_free = declared != 0 && !runs_.has_job(declared);
@@ -321,6 +321,7 @@ void JudgeService::store_batch(const std::vector<Planned>& items, const Acceptan
   setup_.store.transaction([&] {
     requests_.add_batch(asked.batch);
     TaskRows tasks;
+    LoopRuns::KnownRuns runs;
     std::set<std::pair<std::string, bool>> stored; // equal items have one job
     std::vector<std::string> answered;
     for (std::size_t i = 0; i < items.size(); ++i) {
@@ -331,7 +332,7 @@ void JudgeService::store_batch(const std::vector<Planned>& items, const Acceptan
                                 asked.owner,       asked.reward};
         row.cached = items[i].has_evaluation && items[i].bad_reply.empty();
         const bool is_first = stored.emplace(item.job, items[i].bad_reply.empty()).second;
-        store_item(items[i], is_first && !items[i].is_stored, asked, tasks);
+        store_item(items[i], is_first && !items[i].is_stored, asked, tasks, runs);
         if (is_first && items[i].has_evaluation) {
           answered.push_back(item.job);
         }
@@ -369,6 +370,17 @@ std::optional<AcceptedBatch> JudgeService::go_on(Acceptance& acceptance,
   return acceptance.items.size() < items.size() ? std::nullopt : std::optional(accept(acceptance));
 }
 
+/// A job is of one owner, and an owner's kernel counts once.
+void JudgeService::count_new(const std::vector<Planned>& items, store::AskedSums& sums) {
+  std::set<std::string> counted;
+  for (const Planned& item : items) {
+    if (item.task && !item.is_stored && counted.insert(item.accepted.job).second) {
+      sums.asked += 1;
+      sums.refused += item.bad_reply.empty() ? 0 : 1;
+    }
+  }
+}
+
 /// All items were read: takes all of them, or throws and takes none.
 AcceptedBatch JudgeService::accept(Acceptance& acceptance) {
   const std::string& owner = acceptance.owner;
@@ -382,6 +394,7 @@ AcceptedBatch JudgeService::accept(Acceptance& acceptance) {
   require_storage(owner, bytes);
   store_batch(items, acceptance);
   stored_[owner] += bytes;
+  count_new(items, asked_[owner]);
   for (const Planned& item : items) {
     if (item.accepted.state == "queued") {
       enqueue(item.accepted.job, 0, owner, acceptance.request.priority);

@@ -1,6 +1,7 @@
 // What a request may say about its kernels, and what the server's options change.
 #include "harness/serve/judge_record.h"
 #include "harness/serve/testing/judge_fixture.h"
+#include "store/database.h"
 
 #include <chrono>
 #include <set>
@@ -147,6 +148,39 @@ TEST_F(JudgeOptionsTest, TunesAFamilyAndRewardsTheChoiceThatWon) {
   EXPECT_EQ(second.at("speedup").at("value"), 4); // the choice 3 is wrong
   const json plain = judge({item("a", family_saying(2))});
   EXPECT_FALSE(plain.at("done")); // another job
+}
+
+TEST_F(JudgeOptionsTest, AnAccountIsKnownWithoutReadingTheStore) {
+  const auto account = [&](const std::string& owner = "ann") {
+    return body_of(send("GET", "/v1/account", nullptr, owner));
+  };
+  const auto sums = [](int evaluations, int hidden_answers) {
+    return json{
+        {"evaluations", evaluations}, {"most", nullptr}, {"hidden_answers", hidden_answers}};
+  };
+  EXPECT_EQ(account(), sums(0, 0));
+  judge({item("a", kernel_saying("correct", 2)),
+         item("b", kernel_saying("correct", 2)),
+         item("c", kernel_saying("wrong", 0)),
+         item("d", kernel_saying("compile_error", 0)),
+         {{"id", "e"}, {"task", "axpy"}, {"reply", "no kernel"}}});
+  EXPECT_EQ(account(), sums(3, 0)) << "what waits counts, the reply without a kernel does not";
+  evaluations->answer_all();
+  EXPECT_EQ(account(), sums(2, 1));
+  send("POST", "/v1/judge", {{"items", {item("a", family_saying(2, 3))}}, {"max_variants", 3}});
+  while (!evaluations->requests.empty()) {
+    evaluations->answer();
+  }
+  EXPECT_EQ(account(), sums(3, 3)) << "the default and the choice 2 passed; 3 was wrong before";
+  restart();
+  EXPECT_EQ(account(), sums(3, 3));
+  judge({item("a", kernel_saying("correct", 2))});
+  EXPECT_EQ(account(), sums(3, 3)) << "it is known";
+  EXPECT_EQ(account("bob"), sums(0, 0));
+  store->read([](const store::Database& database) {
+    store::Query(database, "DELETE FROM judge_items").run();
+  });
+  EXPECT_EQ(account(), sums(3, 3)) << "no row was read";
 }
 
 TEST_F(JudgeOptionsTest, AFaultOfAHeatCostsNoVerdict) {

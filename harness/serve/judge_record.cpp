@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/json_dump.h"
+#include "search/log_json.h"
 
 #include <utility>
 
@@ -26,6 +27,40 @@ tasks::Evaluation without_hidden(tasks::Evaluation evaluation) {
   return evaluation;
 }
 
+TunedFamily without_hidden(TunedFamily family) {
+  family.of_default = without_hidden(std::move(family.of_default));
+  if (family.of_winner) {
+    family.of_winner = without_hidden(*std::move(family.of_winner));
+  }
+  return family;
+}
+
+namespace {
+
+std::string written(const TunedFamily& family) {
+  evaluators::EvaluationResult judged{"tuning", "", {family.of_default}, ""};
+  if (family.of_winner) {
+    judged.evaluations.push_back(*family.of_winner);
+  }
+  return "{\"trials\":" + json_line(family.trials) +
+         ",\"device_seconds\":" + json_line(family.device_seconds) +
+         ",\"evaluations\":" + evaluators::encode(judged) + "}";
+}
+
+TunedFamily read_family(const json& document) {
+  TunedFamily family;
+  auto judged = evaluators::decode_evaluation_result(document.at("evaluations").dump()).evaluations;
+  family.of_default = std::move(judged.at(0));
+  if (judged.size() > 1) {
+    family.of_winner = std::move(judged[1]);
+  }
+  document.at("trials").get_to(family.trials);
+  document.at("device_seconds").get_to(family.device_seconds);
+  return family;
+}
+
+} // namespace
+
 std::string written(const JudgeRecord& record) {
   json light = {{"by_shape", record.light.by_shape}};
   light["mean"] = record.light.mean ? json(*record.light.mean) : json();
@@ -36,6 +71,7 @@ std::string written(const JudgeRecord& record) {
                {"most", record.account->most.value_or(0)}};
   }
   return "{\"light\":" + json_line(light) + ",\"account\":" + json_line(account) +
+         ",\"tuning\":" + (record.tuning ? written(*record.tuning) : "null") +
          ",\"evaluation\":" + evaluators::encode(record.result) + "}";
 }
 
@@ -53,6 +89,9 @@ JudgeRecord read_record(const std::string& text) {
       record.account = {0, account.at("evaluations").get<std::size_t>(),
                         account.at("hidden_answers").get<std::size_t>(),
                         account.at("most").get<std::size_t>()};
+    }
+    if (const json& tuning = document.at("tuning"); !tuning.is_null()) {
+      record.tuning = read_family(tuning);
     }
     return record;
   } catch (const json::exception&) {

@@ -2,6 +2,7 @@
 
 #include "evaluators/evaluation/evaluation_request.h"
 #include "harness/brief/brief.h"
+#include "harness/tuning/tuned_family.h"
 
 #include <cstddef>
 #include <optional>
@@ -12,6 +13,7 @@ namespace winnow::harness {
 /// The evaluation without what a client must not learn: sizes, numbers and reasons of hidden
 /// shapes, and what a compile by another client would show.
 tasks::Evaluation without_hidden(tasks::Evaluation evaluation);
+TunedFamily without_hidden(TunedFamily family);
 
 /// What an owner has asked so far.
 struct Account {
@@ -23,11 +25,14 @@ struct Account {
 
 /// What a server sends of an evaluation, so that a command with --server prints what it prints of
 /// its own evaluations. As text: JSON with the members "evaluation" (schema
-/// "winnow.evaluation-result"), "light" and, if the owner has an allowance, "account".
+/// "winnow.evaluation-result"), "light" and, where they are not null, "account" and "tuning".
 struct JudgeRecord {
   evaluators::EvaluationResult result;
   LightShares light;
   std::optional<Account> account = {}; ///< nullopt: the owner may ask as much as it likes
+  /// nullopt: the job was to try one choice of parameters. Wall time is not known: a server judges
+  /// for others in between.
+  std::optional<TunedFamily> tuning = {};
 };
 std::string written(const JudgeRecord& record);
 JudgeRecord read_record(const std::string& text); ///< throws Error

@@ -63,6 +63,7 @@ void JudgeService::start() {
     });
   });
   stored_ = requests_.stored_bytes();
+  asked_ = requests_.asked_sums(setup_.run);
   for (const auto& [owner, bytes] : runs_.stored_bytes()) {
     stored_[owner] += bytes;
   }
@@ -221,6 +222,9 @@ void JudgeService::keep(const std::string& job, const Waiting& waiting) {
     batches = requests_.answer(job, "");
   });
   stored_[waiting.owner] += waiting.family->more_evaluations() * store::kBytesOfChoice;
+  store::AskedSums& sums = asked_[waiting.owner];
+  sums.refused += waiting.family->is_refused() ? 1 : 0;
+  sums.hidden_answers += static_cast<std::int64_t>(waiting.family->hidden_answers());
   rate_.count(std::chrono::steady_clock::now());
   ++answered_;
   last_fault_.clear();
@@ -284,6 +288,9 @@ std::optional<std::string> JudgeService::record(const store::JudgeItemRow& item)
   const JobOptions options = decoded(requests_.find_job(item.job).value().options);
   JudgeRecord record{{item.job, "", {without_hidden(*evaluation)}, ""},
                      light_of(options, *evaluation)};
+  if (options.max_variants > 1) {
+    record.tuning = without_hidden(tuned_family(setup_.store, item.candidate));
+  }
   if (setup_.allowance && setup_.allowance(item.owner)) {
     record.account = account(item.owner);
   }
@@ -292,12 +299,11 @@ std::optional<std::string> JudgeService::record(const store::JudgeItemRow& item)
 
 Account JudgeService::account(const std::string& owner) const {
   Account account;
-  for (const store::AskedKernel& kernel : requests_.asked(owner)) {
-    const bool is_refused =
-        kernel.verdict != tasks::Verdict::NotJudged && kernel.stage <= tasks::Stage::Compile;
-    account.asked += 1;
-    account.evaluations += is_refused ? 0 : 1;
-    account.hidden_answers += kernel.stage >= tasks::Stage::Promotion ? 1 : 0;
+  if (const auto known = asked_.find(owner); known != asked_.end()) {
+    const store::AskedSums& sums = known->second;
+    account.asked = static_cast<std::size_t>(sums.asked);
+    account.evaluations = static_cast<std::size_t>(sums.asked - sums.refused);
+    account.hidden_answers = static_cast<std::size_t>(sums.hidden_answers);
   }
   if (const auto allowance = setup_.allowance ? setup_.allowance(owner) : std::nullopt) {
     account.most = allowance->evaluations;

@@ -126,6 +126,9 @@ public:
     return queue_.positions(owner);
   }
   const store::JudgeRequests& requests() const { return requests_; }
+  std::vector<store::AskedKernel> asked(const std::string& owner) const {
+    return requests_.asked(setup_.run, owner);
+  }
   /// LoopRuns::declare().
   nlohmann::json declare_run(const Client& client, const RunDeclaration& run);
   LoopRuns& runs() { return runs_; }
@@ -159,10 +162,12 @@ private:
   store::RowId task_row(const Planned& planned, TaskRows& tasks);
   void store_job(const Planned& planned, store::RowId candidate);
   store::RowId store_candidate(const Planned& planned, store::RowId task);
-  void store_item(const Planned& item, bool is_new_job, const Acceptance& asked, TaskRows& tasks);
+  void store_item(const Planned& item, bool is_new_job, const Acceptance& asked, TaskRows& tasks,
+                  LoopRuns::KnownRuns& runs);
   void store_batch(const std::vector<Planned>& items, const Acceptance& asked);
   void enqueue(const std::string& job, store::RowId candidate, const std::string& owner,
                int priority);
+  static void count_new(const std::vector<Planned>& items, store::AskedSums& sums);
   std::vector<AcceptedItem> with_states(std::vector<Planned> items) const;
   void submit_next();
   void submit(const std::string& job);
@@ -187,7 +192,8 @@ private:
   std::map<std::string, Waiting> waiting_;     ///< by job: queued and running ones
   std::map<std::string, std::string> running_; ///< jobs by the id of their evaluation
   MeasuredRate rate_;
-  std::map<std::string, std::uint64_t> stored_; ///< bytes, by owner
+  std::map<std::string, std::uint64_t> stored_;   ///< bytes, by owner
+  std::map<std::string, store::AskedSums> asked_; ///< by owner
   std::uint64_t answered_ = 0, faults_ = 0;
   std::string last_fault_;
   std::shared_ptr<bool> is_alive_ = std::make_shared<bool>(true);

@@ -164,8 +164,20 @@ std::vector<store::RowId> LoopRuns::parents_of(const StatedReply& stated, store:
   return parents;
 }
 
-void LoopRuns::check(const StatedReply& stated, const store::DeclaredRun& run) const {
-  const json config = json::parse(run.row.config);
+LoopRuns::Known& LoopRuns::known_run(const StatedReply& stated, KnownRuns& known) const {
+  const std::string& name = stated.call.run;
+  if (const auto found = known.find(name); found != known.end()) {
+    return found->second;
+  }
+  const auto run = runs_.find(stated.owner, name);
+  if (!run) {
+    throw UsageError("you have declared no run '" + name + "'", "declare it: POST /v1/runs");
+  }
+  return known[name] = {*run, json::parse(run->row.config), {}};
+}
+
+void LoopRuns::check(const StatedReply& stated, Known& known) const {
+  const auto& [run, config, calls] = known;
   const std::string& task = stated.task.name;
   const std::string what = "the run '" + run.name + "'";
   if (is_over(run)) {
@@ -182,28 +194,30 @@ void LoopRuns::check(const StatedReply& stated, const store::DeclaredRun& run) c
                      "leave parents out, or declare a run without samples");
   }
   const auto samples = config.at("run").at("proposals").get<std::int64_t>();
-  if (runs_.calls_of_task(run.run_id, task) >= samples) {
+  const auto [count, is_new] = known.calls.try_emplace(task);
+  if (is_new) {
+    count->second = runs_.calls_of_task(run.run_id, task);
+  }
+  if (count->second++ >= samples) {
     throw UsageError(fmt::format("{} has its {} samples of {} already", what, samples, task),
                      "declare a run with more samples");
   }
 }
 
-store::RowId LoopRuns::add(const StatedReply& stated, store::RowId task) {
-  const auto run = runs_.find(stated.owner, stated.call.run);
-  if (!run) {
-    throw UsageError("you have declared no run '" + stated.call.run + "'",
-                     "declare it: POST /v1/runs");
-  }
-  store::DeclaredReply reply{run->run_id, task, std::to_string(stated.call.call)};
-  reply.model = json::parse(run->row.config).at("endpoint").at("model").get<std::string>();
-  reply.reply = stated.reply;
+store::RowId LoopRuns::add(const StatedReply& stated, store::RowId task, KnownRuns& known) {
+  Known& of_run = known_run(stated, known);
+  const store::RowId run = of_run.run.run_id;
+  store::DeclaredReply reply{run, task, std::to_string(stated.call.call)};
   reply.kernel = stated.kernel;
+  if (const auto stored = runs_.find_reply(reply)) {
+    return *stored;
+  }
+  check(stated, of_run);
+  reply.model = of_run.config.at("endpoint").at("model").get<std::string>();
+  reply.reply = stated.reply;
   reply.usage = stated.call.usage;
   reply.dollars = stated.call.dollars;
-  if (!runs_.has_call(run->run_id, reply.key)) {
-    check(stated, *run);
-    reply.parents = parents_of(stated, run->run_id);
-  }
+  reply.parents = parents_of(stated, run);
   return runs_.add_reply(reply);
 }
 

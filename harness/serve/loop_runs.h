@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 
 namespace winnow::harness {
 
@@ -40,9 +40,17 @@ public:
   std::optional<nlohmann::json> show(const Client& client, const std::string& name) const;
   std::optional<nlohmann::json> end(const Client& client, const std::string& name);
 
+  /// A run as the calls of one request find it.
+  struct Known {
+    store::DeclaredRun run;
+    nlohmann::json config;
+    std::map<std::string, std::int64_t> calls; ///< by task, of independent samples
+  };
+  using KnownRuns = std::map<std::string, Known>; ///< of one owner, by name
   /// Adds the call and returns its candidate; call it within the transaction that stores the item.
-  /// `task`: its row. Throws UsageError for a call that the run may not have.
-  store::RowId add(const StatedReply& stated, store::RowId task);
+  /// `task`: its row. `known`: those of this transaction. Throws UsageError for a call that the run
+  /// may not have.
+  store::RowId add(const StatedReply& stated, store::RowId task, KnownRuns& known);
   bool has_job(store::RowId candidate) const { return runs_.has_job(candidate); }
   /// store::DeclaredRuns::link().
   void link(store::RowId candidate, const std::string& job) { runs_.link(candidate, job); }
@@ -52,7 +60,8 @@ public:
 
 private:
   nlohmann::json document(const store::DeclaredRun& run) const;
-  void check(const StatedReply& stated, const store::DeclaredRun& run) const;
+  Known& known_run(const StatedReply& stated, KnownRuns& known) const;
+  void check(const StatedReply& stated, Known& known) const;
   std::vector<store::RowId> parents_of(const StatedReply& stated, store::RowId run) const;
 
   const JudgeServiceSetup& setup_;

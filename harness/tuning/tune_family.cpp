@@ -77,12 +77,6 @@ bool run_heats(EvaluationRequest request, search::Tuning& tuning, evaluators::On
 
 } // namespace
 
-const tasks::Evaluation& TunedFamily::best() const {
-  const bool has_won = of_winner && of_winner->verdict == tasks::Verdict::Correct &&
-                       of_winner->race && of_winner->race->verdict == "faster";
-  return has_won ? *of_winner : of_default;
-}
-
 std::vector<tasks::ParameterChoice> best_by_shape(const std::vector<search::Trial>& trials) {
   if (trials.empty()) { // the plan allows one choice
     return {};
@@ -112,6 +106,7 @@ tune_family(const TuningRequest& tuning_request, evaluators::OneByOne& evaluatio
   EvaluationRequest request = tuning_request.request;
   const std::vector<tasks::ParameterChoice>& choices = tuning_request.choices;
   TunedFamily family;
+  family.seconds = 0;
   const auto of_default = evaluate(request, choices.front(), evaluations);
   if (!of_default) {
     return std::nullopt;

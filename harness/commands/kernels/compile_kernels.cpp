@@ -14,18 +14,19 @@
 
 namespace winnow::harness {
 
-void add_compile_options(CLI::App& sub, CompileOptions& options) {
-  sub.add_flag("--compile-only", options.compile_only,
-               "compile for a GPU that this machine need not have, show the resources of the "
-               "kernels, run nothing");
-  sub.add_option("--arch", options.architecture,
-                 "architecture for --compile-only: sm_90a (default for cuda), gfx90a (hip), ...");
-  sub.add_option("--gpu", options.gpu,
-                 "model of GPU for --compile-only, such as H100: the launches of the plan are "
-                 "checked with its facts, too");
-  sub.add_flag("--sass", options.sass,
-               "also show the machine code of what --compile-only has compiled, at most 64 KiB of "
-               "it, by nvdisasm, cuobjdump or llvm-objdump");
+std::vector<CLI::Option*> add_compile_options(CLI::App& sub, CompileOptions& options) {
+  return {sub.add_flag("--compile-only", options.compile_only,
+                       "compile for a GPU that this machine need not have, show the resources of "
+                       "the kernels, run nothing"),
+          sub.add_option("--arch", options.architecture,
+                         "architecture for --compile-only: sm_90a (default for cuda), gfx90a "
+                         "(hip), ..."),
+          sub.add_option("--gpu", options.gpu,
+                         "model of GPU for --compile-only, such as H100: the launches of the plan "
+                         "are checked with its facts, too"),
+          sub.add_flag("--sass", options.sass,
+                       "also show the machine code of what --compile-only has compiled, at most "
+                       "64 KiB of it, by nvdisasm, cuobjdump or llvm-objdump")};
 }
 
 void check_compile_options(const CompileOptions& options) {

@@ -17,8 +17,8 @@ struct CompileOptions {
   std::string architecture, gpu; ///< see target_gpu()
   bool sass = false;             ///< also print the machine code
 };
-/// Adds --compile-only, --arch, --gpu and --sass.
-void add_compile_options(CLI::App& sub, CompileOptions& options);
+/// Adds --compile-only, --arch, --gpu and --sass, and returns them.
+std::vector<CLI::Option*> add_compile_options(CLI::App& sub, CompileOptions& options);
 /// Throws UsageError for an option that works only with --compile-only.
 void check_compile_options(const CompileOptions& options);
 

@@ -71,6 +71,7 @@ void judge_files(const EvalCommand& command, CommandStore& store, const tasks::T
   const OnInterrupt stop(interrupt, [&] { results.interrupt(); });
   const std::vector<std::string>& files = command.files;
   std::vector<std::string> names, digests, texts;
+  std::vector<std::vector<search::Trial>> tried;
   std::size_t added = 0;
   for (std::size_t printed = 0; printed < files.size(); ++printed) {
     for (; added < std::min(files.size(), printed + kFilesAtOnce); ++added) {
@@ -78,6 +79,7 @@ void judge_files(const EvalCommand& command, CommandStore& store, const tasks::T
       request.text = std::move(kernel.text);
       request.file_name = kernel.name;
       names.push_back(kernel.name);
+      tried.push_back(std::move(kernel.tried));
       request.choices.clear();
       if (!kernel.parameters.empty()) {
         request.choices = {std::move(kernel.parameters)};
@@ -96,7 +98,7 @@ void judge_files(const EvalCommand& command, CommandStore& store, const tasks::T
       evaluation.promoted = search::may_lead(search::outcome_of(evaluation, ""), nullptr);
     }
     activity.away([&] {
-      printer.add(names[printed], digests[printed], *result);
+      printer.add(names[printed], digests[printed], *result, "", std::move(tried[printed]));
       if (own != nullptr && !result->evaluations.empty()) {
         std::cerr << own->keep(names[printed], texts[printed], result->evaluations.front()) << '\n';
         texts[printed].clear();
@@ -172,26 +174,31 @@ void add_options(CLI::App& sub, EvalCommand& command) {
                  std::string("kernel files: device code with a launch plan, at most 1 MiB each") +
                      kOrCandidate)
       ->required();
-  sub.add_option("--store", command.store,
-                 "put the kernels on the board of this SQLite file, as a person's, and look @ID up "
-                 "there (default: store nothing, and look @ID up where `winnow leaderboard` does)");
-  sub.add_option("--as", command.as,
-                 "name of the run that keeps the kernels in the store (default: person)");
-  add_judging_options(sub, command.judging, several_devices());
-  add_compile_options(sub, command.compiling);
-  sub.add_option("--tiny-seeds", command.judging.evaluation.tiny_seeds,
-                 "sets of inputs for each tiny shape")
+  std::vector<CLI::Option*> here_only;
+  const auto only_here = [&](CLI::Option* option) { return here_only.emplace_back(option); };
+  only_here(sub.add_option(
+      "--store", command.store,
+      "put the kernels on the board of this SQLite file, as a person's, and look @ID up "
+      "there (default: store nothing, and look @ID up where `winnow leaderboard` does)"));
+  only_here(sub.add_option(
+      "--as", command.as, "name of the run that keeps the kernels in the store (default: person)"));
+  for (const auto& added : {add_judging_options(sub, command.judging, several_devices()),
+                            add_compile_options(sub, command.compiling)}) {
+    here_only.insert(here_only.end(), added.begin(), added.end());
+  }
+  only_here(sub.add_option("--tiny-seeds", command.judging.evaluation.tiny_seeds,
+                           "sets of inputs for each tiny shape"))
       ->check(CLI::Range(1, 100));
-  sub.add_flag("--no-promotion", command.no_promotion, "skip the hidden shapes");
-  sub.add_flag("--no-check", command.no_check,
-               "skip check mode, which looks for data races and similar mistakes");
+  only_here(sub.add_flag("--no-promotion", command.no_promotion, "skip the hidden shapes"));
+  only_here(sub.add_flag("--no-check", command.no_check,
+                         "skip check mode, which looks for data races and similar mistakes"));
   sub.add_flag("--no-timing", command.no_timing, "judge only the answers: no times, no speedup");
   sub.add_flag(
       "--no-reuse", command.no_reuse,
       "judge each file, even if its GPU machine code and launches equal those of an earlier file");
   add_duration(sub, "--time-budget", command.judging.evaluation.time_budget, kTimeBudgetHelp);
-  sub.add_option("--precheck-cmd", command.judging.evaluation.precheck,
-                 find_config_key("evaluation", "precheck")->help);
+  only_here(sub.add_option("--precheck-cmd", command.judging.evaluation.precheck,
+                           find_config_key("evaluation", "precheck")->help));
   sub.add_flag("--brief", command.form.brief,
                "only what an author needs for the next kernel: a table of the files, best first, "
                "and the reason why a kernel is not correct; with --json one object of fewer than "
@@ -200,9 +207,6 @@ void add_options(CLI::App& sub, EvalCommand& command) {
   sub.add_flag("--json", command.form.json,
                "one JSON document, schema winnow.evaluation, version 3; for several files an array "
                "of documents");
-  std::vector<std::string> here_only = judging_option_names();
-  here_only.insert(here_only.end(), {"--as", "--compile-only", "--arch", "--tiny-seeds",
-                                     "--no-promotion", "--no-check", "--precheck-cmd"});
   add_server_options(sub, command.judging.server, here_only);
 }
 

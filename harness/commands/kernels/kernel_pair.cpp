@@ -229,23 +229,22 @@ void add_pair_options(CLI::App& sub, PairCommand& command, const std::string& ti
                       const std::string& json) {
   sub.add_option("TASK", command.task, kTaskHelp)->required();
   command.judging.evaluation.run_timeout = std::chrono::seconds(60);
-  add_judging_options(sub, command.judging, one_device());
+  std::vector<CLI::Option*> here_only = add_judging_options(sub, command.judging, one_device());
   add_duration(sub, "--time-budget", command.judging.evaluation.time_budget,
                "sampling time per shape and kernel; default " + time_budget);
-  sub.add_option("--max-samples", command.judging.evaluation.max_samples,
-                 "timed launches of each kernel per shape, at most; a block of a race has two "
-                 "launches of each kernel")
-      ->check(CLI::Range(6, 100'000));
-  sub.add_option(
+  here_only.push_back(
+      sub.add_option("--max-samples", command.judging.evaluation.max_samples,
+                     "timed launches of each kernel per shape, at most; a block of a race has two "
+                     "launches of each kernel")
+          ->check(CLI::Range(6, 100'000)));
+  here_only.push_back(sub.add_option(
       "--store", command.store,
       "SQLite file with the candidates, which also keeps what is measured: the kernels become "
       "candidates of the run `person`, as with `winnow eval --store`, unless they are "
       "candidates already; `show` and `export html` show the measurements, and no board "
       "rests on those of candidates that were judged before (default: candidates come "
-      "from $WINNOW_STORE, else the newest *.db; nothing is kept)");
+      "from $WINNOW_STORE, else the newest *.db; nothing is kept)"));
   sub.add_flag("--json", command.json, "one JSON document, " + json);
-  std::vector<std::string> here_only = judging_option_names();
-  here_only.emplace_back("--max-samples");
   add_server_options(sub, command.judging.server, here_only);
 }
 

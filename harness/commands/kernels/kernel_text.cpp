@@ -5,6 +5,7 @@
 #include "harness/report/json_table.h"
 #include "harness/report/terminal.h"
 #include "harness/run/reports/reports.h"
+#include "harness/serve/family_judgement.h"
 #include "tasks/plan/kernel_file.h"
 
 #include <algorithm>
@@ -32,7 +33,8 @@ KernelText text_of_candidate(const std::string& name, const store::RunStore& sto
                              const std::string& task) {
   const store::CandidateState state = store.candidate_of_task(name, task);
   return {fmt::format("@{}", state.row.id), state.row.text,
-          state.best ? state.best->parameters : tasks::ParameterChoice{}};
+          state.best ? state.best->parameters : tasks::ParameterChoice{},
+          tuned_family(store, state.row.id).trials};
 }
 
 KernelText text_at_server(const std::string& name, const ServerOptions& options,
@@ -88,8 +90,9 @@ std::string file_text(const std::string& file) {
 
 } // namespace
 
-void add_store_of_kernels(CLI::App& sub, std::string& store) {
-  sub.add_option("--store", store, std::string("where @ID looks a candidate up; ") + kStoreHelp);
+CLI::Option* add_store_of_kernels(CLI::App& sub, std::string& store) {
+  return sub.add_option("--store", store,
+                        std::string("where @ID looks a candidate up; ") + kStoreHelp);
 }
 
 KernelText read_kernel(const std::string& name, CommandStore& store, const std::string& task) {

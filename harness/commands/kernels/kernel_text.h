@@ -2,6 +2,7 @@
 
 #include "harness/commands/commands.h"
 #include "harness/named/named_task.h"
+#include "search/trial.h"
 #include "tasks/plan/plan.h"
 
 #include <string>
@@ -14,6 +15,7 @@ struct KernelText {
   std::string name; ///< for messages: the path, "@43" or kStandardInput
   std::string text;
   tasks::ParameterChoice parameters; ///< of the candidate's evaluation; empty: the file's default
+  std::vector<search::Trial> tried = {}; ///< TunedFamily::trials of a candidate of a store here
 };
 
 inline constexpr const char* kStandardInput = "standard input";
@@ -23,7 +25,7 @@ constexpr const char* kOrCandidate = ", - for standard input, or @ID for a candi
                                      "its number, or the beginning of its file's digest";
 
 /// Adds --store, where @ID looks a candidate up.
-void add_store_of_kernels(CLI::App& sub, std::string& store);
+CLI::Option* add_store_of_kernels(CLI::App& sub, std::string& store);
 
 /// "@43", "@68105b4c", or a path. Digits as on a board ("68105b4c") name a candidate if there is no
 /// such file. "-", or a path such as /dev/stdin: standard input. Throws UsageError if there is no

@@ -12,7 +12,7 @@
 #include "harness/report/eval_report.h"
 #include "harness/report/timed_shapes.h"
 #include "harness/report/tuning_report.h"
-#include "store/candidate_record.h"
+#include "harness/tuning/tune_family.h"
 #include "tasks/plan/tuning/parameter_choices.h"
 #include "tasks/plan/tuning/tuned_file.h"
 #include "tasks/proof.h"
@@ -104,7 +104,21 @@ std::string tuned_text(const tasks::KernelFile& file, TuningRequest tuning,
   return is_faster ? *dispatching : with_best;
 }
 
-/// The server tries the choices. Prints its evaluation of the best one.
+/// Writes the tuned file and prints the report.
+ExitCode finish(const TuneCommand& command, const std::string& text, const std::string& tuned,
+                TuningReport& report) {
+  const bool is_correct = report.family.of_default.verdict == tasks::Verdict::Correct;
+  if (is_correct) {
+    report.is_unchanged = tuned == text;
+    report.tuned_file = output_of(command).string();
+    write_file_atomic(report.tuned_file, tuned);
+  }
+  const nlohmann::json document = tuning_json(report);
+  std::cout << (command.json ? document.dump(2) + '\n' : tuning_text(document));
+  return is_correct ? ExitCode::Done : ExitCode::NotCorrect;
+}
+
+/// The server tries the choices.
 ExitCode tune_at_server(TuneCommand command, Interrupt& interrupt) {
   CommandStore store(command.store);
   const JudgingPlace place(command.judging, command.task, store);
@@ -115,23 +129,23 @@ ExitCode tune_at_server(TuneCommand command, Interrupt& interrupt) {
   const AtomicFile probe(output_of(command));
   std::stop_source stop;
   const OnInterrupt stopping(interrupt, [&] { stop.request_stop(); });
-  const JudgeRecord record = tuned_at_server(command.judging.server, place.task().name, read.text,
-                                             command.max_variants, stop.get_token());
-  const tasks::Evaluation& best = record.result.evaluations.at(0);
-  nlohmann::json document = tasks::evaluation_json(best);
-  document.update(
-      {{"task", place.task().name}, {"file", command.file}, {"digest", sha256_hex(read.text)}});
-  store::put_versus(document, place.versus(best.device));
-  const bool is_correct = best.verdict == tasks::Verdict::Correct;
-  if (is_correct) {
-    write_file_atomic(output_of(command), tasks::with_default(file, best.parameters));
-    document["tuned_file"] = output_of(command).string();
+  TuningReport report{place.task().name, command.file, sha256_hex(read.text), {}, {}, {}, {}, {}};
+  report.family = tuned_at_server(command.judging.server, place.task().name, read.text,
+                                  command.max_variants, stop.get_token());
+  const tasks::Evaluation& best = report.family.best();
+  report.speedup_versus = place.versus(best.device);
+  for (const tasks::CaseResult& one : report.family.of_default.cases) {
+    if (one.set == tasks::ShapeSet::Search && one.median_ns > 0) {
+      report.shapes.push_back(one.shape);
+    }
   }
-  std::cout << (command.json ? document.dump(2) + '\n' : eval_text(document, command.task));
-  if (is_correct && !command.json) {
-    std::cout << "the file with the best choice: " << output_of(command).string() << '\n';
+  if (!best_by_shape(report.family.trials).empty()) {
+    report.dispatch = "the shapes have different best choices, but at a server no file that "
+                      "chooses by shape is tried";
   }
-  return is_correct ? ExitCode::Done : ExitCode::NotCorrect;
+  const bool is_correct = report.family.of_default.verdict == tasks::Verdict::Correct;
+  return finish(command, read.text, is_correct ? tasks::with_default(file, best.parameters) : "",
+                report);
 }
 
 ExitCode tune(TuneCommand command) {
@@ -175,7 +189,8 @@ ExitCode tune(TuneCommand command) {
     std::cerr << "interrupted\n";
     return ExitCode::Interrupted;
   }
-  TuningReport report{task.name, command.file, sha256_hex(text), {}, std::move(*family), 0, {}, {}};
+  TuningReport report{task.name, command.file, sha256_hex(text), {}, std::move(*family), {}, {},
+                      {}};
   report.speedup_versus = tasks::speedup_versus(task, devices.first().kind);
   for (const tasks::Shape& shape : task.shapes_of(tasks::ShapeSet::Search, devices.first().kind)) {
     report.shapes.push_back(to_string(shape));
@@ -183,26 +198,21 @@ ExitCode tune(TuneCommand command) {
   if (!command.judging.broker.url.empty()) { // what the workers say
     busy = report.family.device_seconds / static_cast<double>(devices.size());
   }
-  report.busy_share = report.family.seconds > 0 ? busy / report.family.seconds : 0;
-  const bool is_correct = report.family.of_default.verdict == tasks::Verdict::Correct;
-  if (is_correct) {
-    const fs::path path = output_of(command);
-    const std::string tuned = tuned_text(file, tuning, evaluations, report);
-    report.is_unchanged = tuned == text;
-    write_file_atomic(path, tuned);
-    report.tuned_file = path.string();
+  const double seconds = report.family.seconds.value_or(0);
+  report.busy_share = seconds > 0 ? busy / seconds : 0;
+  std::string tuned;
+  if (report.family.of_default.verdict == tasks::Verdict::Correct) {
+    tuned = tuned_text(file, tuning, evaluations, report);
   }
   activity.reset();
-  const nlohmann::json document = tuning_json(report);
-  std::cout << (command.json ? document.dump(2) + '\n' : tuning_text(document));
-  return is_correct ? ExitCode::Done : ExitCode::NotCorrect;
+  return finish(command, text, tuned, report);
 }
 
 void add_options(CLI::App& sub, TuneCommand& command) {
   sub.add_option("TASK", command.task, kTaskHelp)->required();
   sub.add_option("FILE", command.file, std::string("a kernel file with parameters") + kOrCandidate)
       ->required();
-  add_store_of_kernels(sub, command.store);
+  CLI::Option* store = add_store_of_kernels(sub, command.store);
   sub.add_option("-o,--output", command.output,
                  "path of the tuned file; default: NAME.tuned.cu or candidate-ID.tuned.cu in the "
                  "current folder");
@@ -210,17 +220,18 @@ void add_options(CLI::App& sub, TuneCommand& command) {
          "--max-variants", command.max_variants,
          "number of parameter choices to choose from; of more choices Winnow takes a sample")
       ->check(CLI::Range(2, 10'000));
-  sub.add_option("--seconds", command.seconds,
-                 "begin no further round of trials after so many seconds of the device")
-      ->check(above_zero());
-  add_judging_options(sub, command.judging, several_devices());
-  add_duration(sub, "--time-budget", command.judging.evaluation.time_budget,
-               std::string(kTimeBudgetHelp) + "; for the race at the end 1s and 300ms");
-  sub.add_flag("--json", command.json,
-               "one JSON document, schema winnow.tuning, version 1; with --server schema "
-               "winnow.evaluation, of the best choice");
-  std::vector<std::string> here_only = judging_option_names();
-  here_only.insert(here_only.end(), {"--seconds", "--time-budget"});
+  CLI::Option* seconds =
+      sub.add_option("--seconds", command.seconds,
+                     "begin no further round of trials after so many seconds of the device")
+          ->check(above_zero());
+  std::vector<CLI::Option*> here_only =
+      add_judging_options(sub, command.judging, several_devices());
+  here_only.insert(
+      here_only.end(),
+      {store, seconds,
+       add_duration(sub, "--time-budget", command.judging.evaluation.time_budget,
+                    std::string(kTimeBudgetHelp) + "; for the race at the end 1s and 300ms")});
+  sub.add_flag("--json", command.json, "one JSON document, schema winnow.tuning, version 1");
   add_server_options(sub, command.judging.server, here_only);
 }
 

@@ -113,7 +113,7 @@ public:
     closed.mailbox.reset(); // nothing comes any more
     agents::SessionRecord record;
     on_thread([&] {
-      for (const store::AskedKernel& kernel : service_.requests().asked(session)) {
+      for (const store::AskedKernel& kernel : service_.asked(session)) {
         record.evaluations += 1;
         service_.cancel(session, kernel.job);
       }
@@ -205,7 +205,7 @@ private:
     on_thread([&] {
       constexpr double kUntimed = 1e300;
       double least = 2 * kUntimed;
-      for (const store::AskedKernel& kernel : service_.requests().asked(session)) {
+      for (const store::AskedKernel& kernel : service_.asked(session)) {
         const bool is_ranked = kernel.promoted && kernel.score_ns > 0;
         const double time = is_ranked ? kernel.score_ns : kUntimed;
         if (kernel.verdict != tasks::Verdict::Correct || time >= least) {

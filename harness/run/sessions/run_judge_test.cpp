@@ -30,10 +30,10 @@ struct RunJudgeTest : testing::Test {
     writable.create_run("r", nlohmann::json::object(), nlohmann::json::object());
     begin();
   }
-  void begin() {
+  void begin(const std::string& run = "r") {
     RunJudge::Setup setup;
     setup.store = store_path;
-    setup.run = "r";
+    setup.run = run;
     setup.tasks = {task};
     setup.evaluations = [this](evaluators::TakeResult done) {
       return std::make_unique<test::DelayedEvaluations>(device, std::move(done));
@@ -134,6 +134,18 @@ TEST_F(RunJudgeTest, GoesOnWithASessionThatWasKilled) {
   ask(pass, kernel_saying("correct", 2)); // nothing is judged again
   EXPECT_EQ(query("SELECT count(*) FROM evaluations"), (std::vector<std::string>{"2"}));
   EXPECT_EQ(judge->close("axpy-0-0").best_kernel, best);
+}
+
+TEST_F(RunJudgeTest, ASessionHasNothingOfASessionOfAnotherRun) {
+  ask(open("axpy-0-0", 1), kernel_saying("correct", 3, "time=500"));
+  judge.reset();
+  begin("another");
+  const agents::SessionPass pass = open("axpy-0-0", 1);
+  EXPECT_EQ(JudgeServer({pass.server, ""}).get("/v1/account").at("evaluations"), 0);
+  EXPECT_EQ(ask(pass, kernel_saying("correct", 2)).fault, "");
+  const agents::SessionRecord record = judge->close("axpy-0-0");
+  EXPECT_EQ(record.evaluations, 1);
+  EXPECT_EQ(record.best_kernel, kernel_saying("correct", 2));
 }
 
 TEST_F(RunJudgeTest, AnswersNothingAfterTheEnd) {
