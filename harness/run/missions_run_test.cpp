@@ -17,7 +17,7 @@ using testing::Not;
 
 /// Call 2 sends the kernel of call 1 again.
 agents::ModelReply one_twice(const ModelRequest& request) {
-  const int call = request.key[2] - '0'; // "a/CALL/0"
+  const int call = request.key[2] - '0'; // "a/CHAIN/0"
   return test::ok_reply(test::reply_text("correct", call == 3   ? 4
                                                     : call == 2 ? 2.1
                                                                 : 2 + 0.1 * call));
@@ -27,7 +27,7 @@ class MissionsRun : public test::RunLoopTest {
 protected:
   MissionsRun() {
     tasks_.resize(1);
-    config_.strategy = "best-of-n";
+    config_.chains = 6; // whose first calls have the same words
     config_.proposals = 6;
     config_.endpoint.parallel = 1;
     prompt_ = [](const agents::ProposalContext& context) {
