@@ -327,7 +327,7 @@ TEST(PromptRecipe, LeavesOutWhatADeviceOrTaskHasNoUseFor) {
   }
   const tasks::Task axpy = catalogue_task("axpy");
   EXPECT_THAT(prompt_of(full_context(axpy, "cuda")), Not(HasSubstr("tensor_maps\":")));
-  EXPECT_THAT(prompt_of(full_context(axpy, "cuda")), Not(HasSubstr("multiply matrices")));
+  EXPECT_THAT(prompt_of(full_context(axpy, "cuda")), Not(HasSubstr("products of matrices")));
   const tasks::Task w4 = catalogue_task("gemm_w4");
   EXPECT_THAT(prompt_of(full_context(w4, "cuda")), HasSubstr("\"prepare\""));
 }
