@@ -12,6 +12,7 @@ import csv
 import io
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -102,7 +103,7 @@ def ncu(metrics, launches):
     for index, name in enumerate(KERNELS):
         of_kernel = rows[1:][index * launches:(index + 1) * launches]
         found.append({metric: statistics.median(float(r[metric].replace(",", "")) for r in of_kernel)
-                      * scale(rows[0][metric]) for metric in metrics})
+                      * scale(rows[0][metric]) for metric in metrics if rows[0].get(metric) is not None})
     return dict(zip(KERNELS, found))
 
 
@@ -133,11 +134,16 @@ def times(options):
               f"{spread(medians)} | {spread(theirs)} |", flush=True)
 
 
+def counter_metrics():
+    """By the name of each counter that Winnow reads: its metric, and how many of Winnow's units one is."""
+    text = open(os.path.join(ROOT, "profiling/counters/counter_names.cpp")).read()
+    names = re.findall(r'\{"(\w+)",\s+"(\w+\.[\w.]+)"([^}]*)\}', text)
+    return {key: (metric, 32 if "kSectorBytes" in rest else 1) for key, metric, rest in names}
+
+
 def counters(options):
-    metrics = ["dram__bytes_read.sum", "dram__bytes_write.sum", "smsp__inst_executed.sum",
-               "l1tex__t_sector_hit_rate.pct", "sm__warps_active.avg.pct_of_peak_sustained_active"]
-    keys = ["dram_read_bytes", "dram_write_bytes", "instructions", "l1_hit_rate_pct", "warps_active_pct"]
-    by_ncu = ncu(metrics, 3)
+    metrics = counter_metrics()
+    by_ncu = ncu([metric for metric, _ in metrics.values()], 3)
     print("\n| kernel | counter | Winnow | ncu | ratio |\n|---|---|---|---|---|")
     for name, (task, file, shape, _, _) in KERNELS.items():
         command = [options.winnow, "profile", task, file, "--device", "cuda", "--json", "--no-energy"]
@@ -148,10 +154,11 @@ def counters(options):
             report = shape_profile["counters"]
             print(f"| {name} | ({report['passes']} passes, set-up {report['setup_ms']:.0f} ms, collecting "
                   f"{report['collect_ms']:.0f} ms) {report['unavailable']} | | | |")
-            for key, metric in zip(keys, metrics):
+            for key, (metric, factor) in metrics.items():
                 value = report["counters"].get(key, {}).get("value")
                 theirs = by_ncu[name].get(metric)
                 if value is not None and theirs is not None:
+                    theirs *= factor
                     print(f"| {name} | {key} | {value:.5g} | {theirs:.5g} | {value / theirs if theirs else 0:.4f} |")
     sys.stdout.flush()
 

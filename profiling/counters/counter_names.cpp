@@ -78,8 +78,6 @@ constexpr CounterName kNames[] = {
      "Issue slots busy", kFast},
     {"threads_per_instruction", "smsp__average_thread_inst_executed_per_inst_executed.ratio", "",
      "threads", "Threads per instruction", kFull},
-    {"branch_uniformity_pct", "smsp__sass_average_branch_targets_threads_uniform.pct", "", "%",
-     "Uniform branches", kFull},
     {"stall_long_scoreboard",
      "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", "", "warps",
      "Stall: global or local memory (long scoreboard)", kFull},

@@ -23,10 +23,10 @@ struct CounterName {
 /// All counters that Winnow reads, in the order of a table. ncu has every metric, too.
 ///
 /// Passes (CUPTI 13.0's host API, no availability image): Fast, 9 counters: 1 on GH100, GA100,
-/// AD102, GB100 and GB202. Full, 38 counters: 7 on GA100 and GB100, 8 on GH100, AD102 and GB202.
+/// AD102, GB100 and GB202. Full, 37 counters: 6 on GA100 and GB100, 7 on GH100, AD102 and GB202.
 /// The list avoids `sm__throughput` (8 passes alone) and `l1tex__throughput` (5 passes); it has the
-/// pipes and stages from which these maxima are computed. The stalls share three passes. Branch
-/// uniformity needs its own pass, because instrumented code counts it.
+/// pipes and stages from which these maxima are computed. The stalls share three passes. It has no
+/// metric for which CUPTI instruments the code (`smsp__sass_*`).
 std::span<const CounterName> counter_names();
 
 /// The counters of `set`, in the same order.

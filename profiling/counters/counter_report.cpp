@@ -73,8 +73,9 @@ void leave_out_idle_time(CounterReport& report, double time_ns, double clock_mhz
   if (!(time_ns > 0)) {
     return;
   }
-  if (range_ns) {
+  if (range_ns && *range_ns > time_ns) {
     scale(report, {"dram_throughput_pct", "l2_throughput_pct"}, *range_ns / time_ns);
+    report.counters["gpu_time_ns"].value = time_ns;
   }
   const double busy_cycles = clock_mhz * 1e-3 * time_ns;
   if (cycles && busy_cycles > 0 && *cycles > busy_cycles) {

@@ -44,7 +44,8 @@ void from_json(const nlohmann::json& json, CounterReport& report);
 /// wait, so the device is idle for part of it and the percentages are too low. `time_ns` is the
 /// median of timed runs. Percentages of memory are multiplied by the range's GPU time / `time_ns`.
 /// Percentages of multiprocessors are multiplied by the elapsed cycles / the cycles of `time_ns` at
-/// `clock_mhz`, and the cycles are replaced by the latter. Does nothing if a value is not known.
+/// `clock_mhz`. `time_ns` replaces the GPU time, and its cycles replace the elapsed ones. Does
+/// nothing if a value is not known.
 void leave_out_idle_time(CounterReport& report, double time_ns, double clock_mhz);
 
 } // namespace winnow::profiling

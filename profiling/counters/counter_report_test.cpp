@@ -113,6 +113,7 @@ TEST(IdleTime, IsLeftOutOfPercentagesOfElapsedTime) {
   EXPECT_DOUBLE_EQ(report.value("dram_throughput_pct").value(), 56);
   EXPECT_NEAR(report.value("l1_throughput_pct").value(), 11 * 160.0 / 140, 1e-9);
   EXPECT_DOUBLE_EQ(report.value("sm_cycles").value(), 140'000);
+  EXPECT_DOUBLE_EQ(report.value("gpu_time_ns").value(), 70'000) << "so the quotient is the clock";
   EXPECT_DOUBLE_EQ(report.value("warps_active_pct").value(), 74) << "of active cycles";
   EXPECT_FALSE(report.value("l2_throughput_pct").has_value());
 }
