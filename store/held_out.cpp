@@ -40,10 +40,11 @@ std::string held_out_note(const std::vector<HeldOutShape>& shapes) {
   return any ? "" : std::string(kNoneCounts);
 }
 
-const HeldOutShape* unfit_shape(const std::vector<HeldOutShape>& shapes) {
+const HeldOutShape* unfit_shape(const std::vector<HeldOutShape>& shapes, double least_ns) {
   const HeldOutShape* least = nullptr;
   for (const HeldOutShape& shape : shapes) {
-    const bool unfit = shape.counts && shape.share > 0 && shape.share < tasks::kFittedShare;
+    const bool unfit = shape.counts && shape.median_ns >= least_ns && shape.share > 0 &&
+                       shape.share < tasks::kFittedShare;
     if (unfit && (least == nullptr || shape.share < least->share)) {
       least = &shape;
     }

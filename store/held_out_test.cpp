@@ -101,21 +101,28 @@ TEST_F(HeldOut, NamesNoNoteOutsideAFinal) {
 }
 
 TEST_F(HeldOut, MarksWhoIsFittedToTheShownShapes) {
-  hold_final(4.9, {{"held_out/0", 1000, 8000, 8, true}, {"held_out/1", 1000, 3000, 3, true}});
+  hold_final(4.9, {{"held_out/0", 1e6, 8e6, 8, true}, {"held_out/1", 1e6, 3e6, 3, true}});
   EXPECT_EQ(row().fitted, tasks::kFitted);
   EXPECT_THAT(summary_json(facts_.summaries.at(0)).dump(),
               HasSubstr("fitted to the shown shapes: at held_out/1 its speed beside baseline.cu is "
                         "0.30 of that at the search shapes"));
 }
 
+// Ten launches' worth of time says how a launch begins and ends, not for which shapes it is made.
+TEST_F(HeldOut, MarksNobodyForAShapeWhereTheKernelIsShort) {
+  hold_final(4.9, {{"held_out/0", 1e6, 8e6, 8, true}, {"held_out/1", 4e5, 1.2e6, 3, true}});
+  EXPECT_DOUBLE_EQ(row().held_out[1].share, 0.3);
+  EXPECT_EQ(row().fitted, "");
+}
+
 TEST_F(HeldOut, ComparesWithTheBestAlternativeWhereItHasATime) {
-  hold_final(3, {{"held_out/0", 1000, 3000, 3, true}, {"held_out/1", 1000, 9000, 9, true}});
+  hold_final(3, {{"held_out/0", 1e6, 3e6, 3, true}, {"held_out/1", 1e6, 9e6, 9, true}});
   time_alternative("search/0", correct_evaluation(2).cases.at(0).baseline_median_ns / 2);
   const LeaderboardRow before = row();
   EXPECT_EQ(before.best_alternative, "torch.compile");
   EXPECT_DOUBLE_EQ(before.versus_best, 5);
   EXPECT_EQ(before.fitted, tasks::kFitted) << "only the baseline has a time there";
-  time_alternative("held_out/0", 4000);
+  time_alternative("held_out/0", 4e6);
   const LeaderboardRow after = row();
   EXPECT_DOUBLE_EQ(after.held_out[0].share, 0.8);
   EXPECT_TRUE(after.held_out[0].beside_alternative);

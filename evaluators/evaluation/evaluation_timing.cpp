@@ -6,6 +6,7 @@
 #include "evaluators/evaluation/reference_check.h"
 #include "evaluators/timing/hidden_speed.h"
 #include "evaluators/torch/torch_question.h"
+#include "tasks/result/least_hidden.h"
 
 #include <algorithm>
 
@@ -162,7 +163,7 @@ SamplingRequest EvaluationRun::sampling_request() const {
   sampling.incumbent_judged = kIncumbentJudged;
   if (result_.stage == Stage::Promotion || result_.stage == Stage::HeldOut) {
     sampling.incumbent_judged = kIncumbentJudgedAtHidden;
-    sampling.least_baseline_ns = least_hidden_ns(result_.device);
+    sampling.least_baseline_ns = tasks::least_hidden_ns(result_.device);
     // One pair of launches must not decide on a busy CPU. So min_samples may take as long as in
     // other stages.
     sampling.overdraft *= kQuickDivisor;

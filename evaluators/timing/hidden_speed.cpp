@@ -3,6 +3,7 @@
 #include "evaluators/timing/physical_floor.h"
 #include "evaluators/timing/timed_case.h"
 #include "profiling/statistics/summary.h"
+#include "tasks/result/least_hidden.h"
 
 #include <algorithm>
 #include <vector>
@@ -40,12 +41,8 @@ std::string why_implausible(const tasks::Evaluation& evaluation, const tasks::Ta
 
 } // namespace
 
-double least_hidden_ns(std::string_view device_kind) {
-  return device_kind == "cpu" ? kLeastHiddenCpuNs : kLeastHiddenGpuNs;
-}
-
 bool speed_counts(const std::vector<double>& rival_samples_ns, std::string_view device_kind) {
-  return fastest(rival_samples_ns) >= least_hidden_ns(device_kind);
+  return fastest(rival_samples_ns) >= tasks::least_hidden_ns(device_kind);
 }
 
 std::string why_speed_does_not_count(double rival_ns, double least_ns, std::string_view versus) {
@@ -55,7 +52,7 @@ std::string why_speed_does_not_count(double rival_ns, double least_ns, std::stri
 }
 
 void score_hidden(tasks::Evaluation& evaluation, std::size_t first, std::string_view versus) {
-  const double least_ns = least_hidden_ns(evaluation.device);
+  const double least_ns = tasks::least_hidden_ns(evaluation.device);
   std::vector<double> speedups, race_ratios;
   for (std::size_t i = first; i < evaluation.cases.size(); ++i) {
     tasks::CaseResult& timed = evaluation.cases[i];

@@ -13,16 +13,8 @@
 
 namespace winnow::evaluators {
 
-/// Minimum time of the fastest launch of the baseline, or of PyTorch eager, at a hidden shape for
-/// the shape's speed to count. A shorter time mostly measures how a launch is split into blocks. A
-/// shape below the minimum tests correctness only.
-constexpr double kLeastHiddenGpuNs = 20e3;
-constexpr double kLeastHiddenCpuNs = 500e3;
-/// The minimum for a kind of device: "cpu", "cuda", "hip".
-double least_hidden_ns(std::string_view device_kind);
-
 /// Whether the speed at a hidden shape counts, where the baseline, or PyTorch eager, takes these
-/// times.
+/// times: its fastest launch takes tasks::least_hidden_ns(). Else the shape tests correctness only.
 bool speed_counts(const std::vector<double>& rival_samples_ns, std::string_view device_kind);
 
 /// "correctness only: baseline.cu 5.4 us < 20 us"; empty if the speed counts. `versus`:

@@ -10,11 +10,11 @@
 #include "evaluators/host/devices.h"
 #include "evaluators/messages/output_sample.h"
 #include "evaluators/selftest/selftest.h"
-#include "evaluators/timing/hidden_speed.h"
 #include "evaluators/torch/python.h"
 #include "evaluators/torch/torch_child.h"
 #include "evaluators/torch/torch_question.h"
 #include "tasks/parse/task_parse.h"
+#include "tasks/result/least_hidden.h"
 
 #include <cstdlib>
 #include <fstream>
@@ -345,7 +345,7 @@ TEST_F(TorchReference, AFinalCountsTheHeldOutShapesWhereTheBaselineTakesLongEnou
       EXPECT_GT(time.speedup, 0) << time.shape_id;
       const bool is_hidden = time.shape_id.starts_with("held_out");
       hidden += is_hidden ? 1 : 0;
-      if (is_hidden && time.baseline_median_ns < kLeastHiddenCpuNs) {
+      if (is_hidden && time.baseline_median_ns < tasks::kLeastHiddenCpuNs) {
         EXPECT_FALSE(time.counts) << time.shape_id;
       }
       if (is_hidden && time.counts) {

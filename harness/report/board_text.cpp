@@ -1,11 +1,11 @@
 #include "base/text.h"
 #include "base/text/number_text.h"
 #include "evaluators/evaluation/blank_evaluation.h"
-#include "evaluators/timing/hidden_speed.h"
 #include "harness/report/board_report.h"
 #include "harness/report/json_table.h"
 #include "store/held_out.h"
 #include "tasks/result/fitted.h"
+#include "tasks/result/least_hidden.h"
 #include "tasks/result/speedup.h"
 
 #include <algorithm>
@@ -381,8 +381,8 @@ std::string notes_below(const json& rows) {
   const bool fitted = any([](const json& row) { return row.at("fitted") == tasks::kFitted; });
   const bool unsure = any([](const json& row) { return is_unsure(bounds_at(row, "speedup")); });
   constexpr double kNsPerUs = 1000;
-  return (sat ? fmt::format(kFinalFootnote, evaluators::kLeastHiddenGpuNs / kNsPerUs,
-                            evaluators::kLeastHiddenCpuNs / kNsPerUs)
+  return (sat ? fmt::format(kFinalFootnote, tasks::kLeastHiddenGpuNs / kNsPerUs,
+                            tasks::kLeastHiddenCpuNs / kNsPerUs)
               : "") +
          (old ? kNotKnownFootnote : "") + (fitted ? kFittedFootnote : "") +
          (unsure ? kUnsureFootnote : "");

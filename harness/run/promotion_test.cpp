@@ -1,5 +1,6 @@
 #include "evaluators/timing/hidden_speed.h"
 #include "search/outcome.h"
+#include "tasks/result/least_hidden.h"
 #include "tasks/task/speedup_versus.h"
 
 #include <gtest/gtest.h>
@@ -76,7 +77,7 @@ TEST(Promotion, HasNoOpinionWhereEveryHiddenShapeIsShort) {
 
 TEST(Promotion, OnACpuHalfAMillisecondIsLongEnough) {
   const auto why = [](double ns, std::string_view device) {
-    return evaluators::why_speed_does_not_count(ns, evaluators::least_hidden_ns(device),
+    return evaluators::why_speed_does_not_count(ns, tasks::least_hidden_ns(device),
                                                 tasks::kVersusEager);
   };
   EXPECT_EQ(why(240e3, "cpu"), "correctness only: PyTorch eager 240 us < 500 us");
