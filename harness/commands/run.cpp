@@ -36,10 +36,9 @@ void add_run(CLI::App& app, Action& chosen) {
   const auto [sub, options] =
       add_command(app, chosen, "run",
                   "Search for faster kernels: ask, compile, judge, time, record, rank", run);
-  sub.add_option(
-      "CONFIG", options.config,
-      "TOML file, or the name of a config that comes with Winnow: live or quickstart (default: "
-      "quickstart, which needs no GPU and no key)");
+  sub.add_option("CONFIG", options.config,
+                 "TOML file, or the name of a config that comes with Winnow: live, quickstart or "
+                 "gallery (default: quickstart, which needs no GPU and no key)");
   sub.add_option("--store", options.store, "SQLite file for the results [run.store]");
   sub.add_option_function<std::string>(
          "--strategy",
