@@ -65,7 +65,7 @@ protected:
 };
 
 TEST_F(HeldOut, IsTheMeanOverTheShapesThatCountWithTheOthersBeside) {
-  hold_final(8, {{"held_out/0", 900, 2000, 2.2, false}, {"held_out/1", 1000, 8000, 8, true}});
+  hold_final(8, {{"held_out/0", 9e5, 2e6, 2.2, false}, {"held_out/1", 1e6, 8e6, 8, true}});
   const LeaderboardRow first = row();
   EXPECT_EQ(first.held_out_speedup, 8);
   EXPECT_EQ(first.held_out_note, "");
