@@ -23,12 +23,6 @@ BLAS = os.path.join(ROOT, "tasks/catalogue/blas")
 AXPY = os.path.join(BLAS, "axpy/baseline.cu")
 ROW_SUM = os.path.join(ROOT, "measure/tasks/row_sum")
 GEMM = os.path.join(BLAS, "gemm_f32/baseline.cu")
-METRICS = {
-    "dram_read_bytes": "dram__bytes_read.sum",
-    "dram_write_bytes": "dram__bytes_write.sum",
-    "instructions": "smsp__inst_executed.sum",
-    "global_load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-}
 # name: (task, file, begin of the shape's name in Winnow, kernel, shape)
 KERNELS = {
     "row_sum 120011x16384": (ROW_SUM, os.path.join(ROW_SUM, "baseline.cu"), "h=120011", "row_sum", (120011, 16384)),

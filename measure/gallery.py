@@ -11,7 +11,7 @@ import sys
 
 
 def leaders(rows):
-    """By task: its best kernel that a model wrote, of the newest revision of the task that has one."""
+    """By task: the kernel with the best rank of those that a model wrote."""
     best = {}
     for row in rows:
         if row["origin"] == "model" and row["rank"] <= best.get(row["task"], row)["rank"]:

@@ -3,7 +3,6 @@
 #include "base/text/number_text.h"
 #include "store/board_facts.h"
 #include "store/fields.h"
-#include "tasks/result/least_hidden.h"
 #include "tasks/result/speedup.h"
 
 #include <algorithm>
@@ -137,7 +136,7 @@ std::string against_answer(const BoardSummary& board) {
 
 /// Of a leader that is fitted to the shown shapes.
 std::string general_answer(const LeaderboardRow& leader) {
-  const HeldOutShape& worst = *unfit_shape(leader.held_out, tasks::least_hidden_ns(leader.device));
+  const HeldOutShape& worst = *unfit_shape(leader.held_out, leader.device);
   return fmt::format("{}: at {} its speed beside {} is {:.2f} of that at the search shapes",
                      leader.fitted, worst.shape_id,
                      worst.beside_alternative ? leader.best_alternative : leader.speedup_versus,

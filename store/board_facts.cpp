@@ -12,7 +12,6 @@
 #include "store/task_notes.h"
 #include "tasks/known_limit.h"
 #include "tasks/result/fitted.h"
-#include "tasks/result/least_hidden.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -179,8 +178,7 @@ public:
         shape.beside_alternative = beside;
         shape.share = shown > 0 ? speed / shown : 0;
       }
-      const double least_ns = tasks::least_hidden_ns(row.device);
-      row.fitted = unfit_shape(row.held_out, least_ns) == nullptr ? "" : tasks::kFitted;
+      row.fitted = unfit_shape(row.held_out, row.device) == nullptr ? "" : tasks::kFitted;
     }
   }
 

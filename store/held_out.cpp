@@ -1,6 +1,7 @@
 #include "store/held_out.h"
 
 #include "tasks/result/fitted.h"
+#include "tasks/result/least_hidden.h"
 
 #include <algorithm>
 
@@ -40,7 +41,8 @@ std::string held_out_note(const std::vector<HeldOutShape>& shapes) {
   return any ? "" : std::string(kNoneCounts);
 }
 
-const HeldOutShape* unfit_shape(const std::vector<HeldOutShape>& shapes, double least_ns) {
+const HeldOutShape* unfit_shape(const std::vector<HeldOutShape>& shapes, std::string_view device) {
+  const double least_ns = tasks::least_hidden_ns(device);
   const HeldOutShape* least = nullptr;
   for (const HeldOutShape& shape : shapes) {
     const bool unfit = shape.counts && shape.median_ns >= least_ns && shape.share > 0 &&

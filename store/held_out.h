@@ -35,8 +35,8 @@ std::string held_out_note(const std::vector<HeldOutShape>& shapes);
 inline constexpr std::string_view kNoneCounts = "none counts", kNotKnown = "not known";
 
 /// The shape with the least share of those that count and where the kernel takes at least
-/// `least_ns`, if that share is so small that the kernel is fitted to the shown shapes; nullptr:
-/// there is none.
-const HeldOutShape* unfit_shape(const std::vector<HeldOutShape>& shapes, double least_ns);
+/// tasks::least_hidden_ns(device), if that share is so small that the kernel is fitted to the shown
+/// shapes; nullptr: there is none.
+const HeldOutShape* unfit_shape(const std::vector<HeldOutShape>& shapes, std::string_view device);
 
 } // namespace winnow::store

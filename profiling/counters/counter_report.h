@@ -12,7 +12,7 @@ namespace winnow::profiling {
 
 enum class CounterSet {
   Fast, ///< one pass: for every correct candidate
-  Full, ///< about 25 counters, several passes: for a profile
+  Full, ///< all counters, several passes: for a profile
 };
 
 /// One counter of one run. A counter that could not be read has no value but a reason. Its value is
