@@ -3,6 +3,7 @@
 #include "base/parallel.h"
 #include "evaluators/evaluation/evaluation_run.h"
 #include "evaluators/evaluation/reference_check.h"
+#include "evaluators/host/device_host.h"
 #include "tasks/inputs/input_generator.h"
 #include "tasks/task/task_places.h"
 
@@ -86,6 +87,7 @@ KernelResult KernelTrial::reference() {
     const std::uint64_t seed = tasks::spread_seed(options_.seed);
     const ReferenceCase drawn{shape, tasks::draw_inputs(task, shape, seed)};
     tasks::HostTensors outputs;
+    const SpentTime spent(result.run_seconds);
     const auto fault = runner_.look(drawn, ReferenceRun::Parts::OutputsAndMagnitudes,
                                     [&](std::span<const ReferenceRun::Seen> parts) {
                                       for (const ReferenceRun::Seen& part : parts) {
@@ -237,6 +239,7 @@ void KernelTrial::run(const tasks::Shape& shape, Seeds seeds, std::uint64_t& off
     run_case.salt = poison_salt(run_case.seed);
     run_case.outputs = output_slices(on_device_.task, shape, offset);
   }
+  const SpentTime spent(kernel.result.run_seconds);
   if (const auto fault = runner_.run(kernel.built, kernel.cases).fault) {
     reject(kernel.result, fault->verdict,
            fmt::format("{} at {}: {}", to_string(fault->verdict), shape.id, fault->detail));

@@ -82,6 +82,7 @@ struct KernelResult {
   std::string detail;         ///< unless accepted: the reason and the shape
   tasks::Verdict verdict = tasks::Verdict::Correct;
   std::vector<MeasuredErrors> measured = {}; ///< of kernel files that ran at search shapes
+  double run_seconds = 0; ///< wall time of its judged runs, beside those of other tasks
 };
 std::string_view to_string(KernelResult::State state);
 

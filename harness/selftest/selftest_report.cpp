@@ -298,6 +298,7 @@ json kernel_json(const KernelResult& result) {
           {"verdict", to_string(result.verdict)},
           {"max_error_ratio", finite(result.max_error_ratio)},
           {"measured", measured_json(result)},
+          {"run_seconds", result.run_seconds},
           {"detail", result.detail}};
 }
 
@@ -314,6 +315,7 @@ json task_json(const TaskSelftest& selftest) {
           {"task_digest", selftest.digest},
           {"proven", is_proven(selftest)},
           {"failure", selftest.failure},
+          {"seconds", selftest.seconds},
           {"mutants", list(selftest.mutants, mutant_json)},
           {"narrowed", list(selftest.narrowed, narrow_json)},
           {"honest", list(selftest.honest, kernel_json)},

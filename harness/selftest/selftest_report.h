@@ -16,6 +16,7 @@ struct TaskSelftest {
   std::string task;
   std::string digest;
   std::string failure; ///< why there is no result; empty: there is one
+  double seconds = 0;  ///< wall time of the proof, beside those of other tasks
   std::vector<evaluators::MutantResult> mutants;
   std::vector<evaluators::NarrowResult> narrowed;
   std::vector<evaluators::KernelResult> honest;

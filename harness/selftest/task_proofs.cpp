@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <exception>
 #include <functional>
 #include <iostream>
@@ -145,7 +146,10 @@ private:
   void try_one(std::size_t i, const std::shared_ptr<evaluators::DeviceHost>& host,
                const OnFailure& failed) {
     try {
+      const auto start = std::chrono::steady_clock::now();
       found_[i] = prove(tasks_[i], options_, host, activity_);
+      found_[i].seconds =
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       say_result(i);
     } catch (const UsageError&) {
       throw;
@@ -163,8 +167,9 @@ private:
     if (tasks_.size() == 1) {
       return; // the report comes at once
     }
-    const std::string said =
-        is_proven(found_[i]) ? tasks_[i].name + ": proven\n" : task_lines(found_[i]);
+    const std::string said = is_proven(found_[i]) ? fmt::format("{}: proven in {:.0f} s\n",
+                                                                tasks_[i].name, found_[i].seconds)
+                                                  : task_lines(found_[i]);
     activity_.away([&] { std::cerr << said; });
   }
 
