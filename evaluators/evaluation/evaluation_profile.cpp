@@ -144,7 +144,7 @@ std::optional<profiling::CounterSet> EvaluationRun::counter_set() const {
   case Counting::Off:
     return std::nullopt;
   case Counting::Auto:
-    return result_.device == "cpu" ? std::nullopt : std::optional(profiling::CounterSet::Fast);
+    return result_.device == "cpu" ? std::nullopt : std::optional(profiling::CounterSet::Full);
   case Counting::Fast:
     return profiling::CounterSet::Fast;
   case Counting::Full:
