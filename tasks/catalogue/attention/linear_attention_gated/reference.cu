@@ -11,10 +11,10 @@
           "args": [{"tensor": "forget", "at": "h * s"}, "decay", "s"] },
         { "kernel": "transpose", "grid": ["ceil_div(s, 128)", "d"], "block": [128],
           "args": [{"tensor": "k", "at": "h * s * d"}, "key", "s", "d"] },
-        { "kernel": "weights", "grid": ["ceil_div(s, 128)", "s"], "block": [128],
+        { "kernel": "weights", "grid": ["ceil_div(s, 128)", "ceil_div(s, 4)"], "block": [128],
           "args": [{"tensor": "q", "at": "h * s * d"}, "key", {"tensor": "input", "at": "h * s"},
                    "decay", "weight", "spread", { "float": "scale / sqrt(d)" }, "s", "d"] },
-        { "kernel": "weigh", "grid": ["ceil_div(dv, 128)", "s"], "block": [128],
+        { "kernel": "weigh", "grid": ["ceil_div(dv, 128)", "ceil_div(s, 4)"], "block": [128],
           "args": ["weight", "spread", {"tensor": "v", "at": "h * s * dv"},
                    {"tensor": "q", "at": "h * s * d"}, {"tensor": "c0", "at": "h * d * dv"},
                    "decay", {"tensor": "out", "at": "h * s * dv"},
@@ -24,6 +24,8 @@
 }
 @*/
 #include <cuda_bf16.h>
+
+constexpr int kRows = 4; // a thread reads a key or a value once for as many rows
 
 // The logarithm of f[0] * ... * f[t]. A warp takes 32 positions at once.
 extern "C" __global__ void decays(const float* forget, double* decay, long long s) {
@@ -55,46 +57,68 @@ extern "C" __global__ void transpose(const __nv_bfloat16* k, double* key, long l
 extern "C" __global__ void weights(const __nv_bfloat16* q, const double* key, const float* input,
                                    const double* decay, double* weight, float* spread, double scale,
                                    long long s, long long d) {
-  const long long t = blockIdx.y, j = blockIdx.x * (long long)blockDim.x + threadIdx.x;
-  if (j > t) {
+  const long long first = blockIdx.y * (long long)kRows, last = min(first + kRows, s) - 1;
+  const long long j = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  if (j > last) {
     return;
   }
-  double dot = 0, squares = 0;
+  double dot[kRows] = {}, squares[kRows] = {};
   for (long long c = 0; c < d; ++c) {
-    const double product = (double)(float)q[t * d + c] * key[c * s + j];
-    dot += product;
-    squares += product * product;
+    const double element = key[c * s + j];
+    for (int r = 0; r < kRows; ++r) {
+      const double product = (double)(float)q[min(first + r, last) * d + c] * element;
+      dot[r] += product;
+      squares[r] += product * product;
+    }
   }
-  const double gates = scale * exp(decay[t] - decay[j]) / (1 + exp(-(double)input[j]));
-  weight[t * s + j] = NARROW(weight, gates * dot);
-  spread[t * s + j] = gates * sqrt(squares + dot * dot);
+  for (int r = 0; r < kRows; ++r) {
+    const long long t = first + r;
+    if (j <= t && t <= last) {
+      const double gates = scale * exp(decay[t] - decay[j]) / (1 + exp(-(double)input[j]));
+      weight[t * s + j] = NARROW(weight, gates * dot[r]);
+      spread[t * s + j] = gates * sqrt(squares[r] + dot[r] * dot[r]);
+    }
+  }
 }
 
 extern "C" __global__ void weigh(const double* weight, const float* spread, const __nv_bfloat16* v,
                                  const __nv_bfloat16* q, const float* c0, const double* decay,
                                  double* out, double* magnitude, double scale, long long s,
                                  long long d, long long dv) {
-  const long long t = blockIdx.y, column = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  const long long first = blockIdx.y * (long long)kRows, last = min(first + kRows, s) - 1;
+  const long long column = blockIdx.x * (long long)blockDim.x + threadIdx.x;
   if (column >= dv) {
     return;
   }
-  double sum = 0, block = 0, squares = 0;
-  for (long long j = 0; j <= t; ++j) {
-    const double value = (float)v[j * dv + column], size = spread[t * s + j] * value;
-    block += weight[t * s + j] * value;
-    squares += size * size;
-    if (j % 32 == 31 || j == t) { // a block that a kernel adds up first
-      sum += NARROW(partial_sum, block);
-      block = 0;
+  double sum[kRows] = {}, block[kRows] = {}, squares[kRows] = {};
+  for (long long j = 0; j <= last; ++j) {
+    const double value = (float)v[j * dv + column];
+    for (int r = 0; r < kRows; ++r) {
+      const long long at = min(first + r, last) * s + j;
+      const double size = j <= first + r ? spread[at] * value : 0;
+      block[r] += j <= first + r ? weight[at] * value : 0;
+      squares[r] += size * size;
+    }
+    if (j % 32 == 31 || j == last) { // a block that a kernel adds up first
+      for (int r = 0; r < kRows; ++r) {
+        sum[r] += NARROW(partial_sum, block[r]);
+        block[r] = 0;
+      }
     }
   }
-  double before = 0, before_squares = 0;
+  double before[kRows] = {}, before_squares[kRows] = {};
   for (long long c = 0; c < d; ++c) {
-    const double product = (double)(float)q[t * d + c] * (double)c0[c * dv + column];
-    before += product;
-    before_squares += product * product;
+    const double state = (double)c0[c * dv + column];
+    for (int r = 0; r < kRows; ++r) {
+      const double product = (double)(float)q[min(first + r, last) * d + c] * state;
+      before[r] += product;
+      before_squares[r] += product * product;
+    }
   }
-  const double left = scale * exp(decay[t]);
-  out[t * dv + column] = sum + NARROW(partial_sum, left * before);
-  magnitude[t * dv + column] = sqrt(squares + left * left * before_squares);
+  for (int r = 0; r < kRows && first + r <= last; ++r) {
+    const long long t = first + r;
+    const double left = scale * exp(decay[t]);
+    out[t * dv + column] = sum[r] + NARROW(partial_sum, left * before[r]);
+    magnitude[t * dv + column] = sqrt(squares[r] + left * left * before_squares[r]);
+  }
 }

@@ -11,8 +11,8 @@
 // The 4-bit float in the low four bits.
 __device__ double e2m1(int bits) {
   const int exponent = bits >> 1 & 3, mantissa = bits & 1;
-  const double size = exponent == 0 ? 0.5 * mantissa : ldexp(1 + 0.5 * mantissa, exponent - 1);
-  return (bits & 8) != 0 ? -size : size;
+  const int quarters = exponent == 0 ? 2 * mantissa : (2 + mantissa) << exponent;
+  return ((bits & 8) != 0 ? -quarters : quarters) / 4.0;
 }
 
 extern "C" __global__ void gemm_reference(const __nv_bfloat16* x, const unsigned char* w,
@@ -28,12 +28,16 @@ extern "C" __global__ void gemm_reference(const __nv_bfloat16* x, const unsigned
   for (long long b = 0; b < blocks; ++b) {
     const double power = ldexp(1.0, scale[column * blocks + b] - 127);
     double block = 0, block_size = 0;
-    for (int p = 0; p < 32; ++p) {
-      const int pair = w[(column * blocks + b) * 16 + p / 2];
-      const double product =
-          NARROW(product, (double)(float)factors[32 * b + p] * e2m1(pair >> 4 * (p % 2)));
-      block += product;
-      block_size += fabs(product);
+    // Eight codes in each, the lowest bits first.
+    const unsigned* codes = (const unsigned*)(w + (column * blocks + b) * 16);
+    for (int e = 0; e < 4; ++e) {
+      const unsigned eight = codes[e];
+      for (int p = 0; p < 8; ++p) {
+        const double product =
+            NARROW(product, (double)(float)factors[32 * b + 8 * e + p] * e2m1(eight >> 4 * p));
+        block += product;
+        block_size += fabs(product);
+      }
     }
     sum += NARROW(partial_sum, power * block); // a block that a kernel adds up first
     size += power * block_size;

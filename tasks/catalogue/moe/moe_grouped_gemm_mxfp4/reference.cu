@@ -8,8 +8,8 @@
 // The 4-bit float in the low four bits.
 __device__ double e2m1(int bits) {
   const int exponent = bits >> 1 & 3, mantissa = bits & 1;
-  const double size = exponent == 0 ? 0.5 * mantissa : ldexp(1 + 0.5 * mantissa, exponent - 1);
-  return (bits & 8) != 0 ? -size : size;
+  const int quarters = exponent == 0 ? 2 * mantissa : (2 + mantissa) << exponent;
+  return ((bits & 8) != 0 ? -quarters : quarters) / 4.0;
 }
 
 extern "C" __global__ void reference(const __nv_bfloat16* x, const unsigned char* w,
@@ -27,16 +27,17 @@ extern "C" __global__ void reference(const __nv_bfloat16* x, const unsigned char
   for (long long b = 0; b < blocks; ++b) {
     const long long at = (expert * n + j) * blocks + b;
     const double power = ldexp(1.0, scale[at] - 127);
-    double part = 0;
-    for (int p = 0; p < 32; ++p) {
-      const double factor = (double)(float)x[(slot * blocks + b) * 32 + p];
-      const double product = NARROW(product, factor * e2m1(w[at * 16 + p / 2] >> 4 * (p % 2)));
-      part += product;
-      size += power * fabs(product);
-      if (p % 8 == 7) { // a part that a kernel adds up first
-        sum += NARROW(partial_sum, power * part);
-        part = 0;
+    const unsigned* codes = (const unsigned*)(w + at * 16); // eight in each, the lowest bits first
+    for (int e = 0; e < 4; ++e) {
+      double part = 0;
+      const unsigned eight = codes[e];
+      for (int p = 0; p < 8; ++p) {
+        const double factor = (double)(float)x[(slot * blocks + b) * 32 + 8 * e + p];
+        const double product = NARROW(product, factor * e2m1(eight >> 4 * p));
+        part += product;
+        size += power * fabs(product);
       }
+      sum += NARROW(partial_sum, power * part); // a part that a kernel adds up first
     }
   }
   y[slot * n + j] = sum;

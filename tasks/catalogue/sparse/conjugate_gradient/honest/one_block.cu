@@ -4,7 +4,7 @@
                "p": { "dtype": "f32", "count": "h * w" },
                "q": { "dtype": "f32", "count": "h * w" } },
   "launches": [
-    { "kernel": "solve", "grid": [1], "block": [256],
+    { "kernel": "solve", "grid": [1], "block": [1024],
       "args": ["b", "x", "r", "p", "q", "shift", "steps", "h", "w"] }
   ]
 }
@@ -26,10 +26,10 @@ struct LongSum {
 };
 
 __device__ float block_sum(float value) {
-  __shared__ float sums[256];
+  __shared__ float sums[1024];
   sums[threadIdx.x] = value;
   __syncthreads();
-  for (int half = 128; half > 0; half /= 2) {
+  for (int half = 512; half > 0; half /= 2) {
     if (threadIdx.x < half) {
       sums[threadIdx.x] += sums[threadIdx.x + half];
     }
@@ -44,7 +44,7 @@ extern "C" __global__ void solve(const float* b, float* x, float* r, float* p, f
                                  float shift, int steps, int h, int w) {
   const long long count = (long long)h * w;
   LongSum squares;
-  for (long long at = threadIdx.x; at < count; at += 256) {
+  for (long long at = threadIdx.x; at < count; at += 1024) {
     x[at] = 0.0f;
     r[at] = p[at] = b[at];
     squares.add(b[at] * b[at]);
@@ -52,7 +52,7 @@ extern "C" __global__ void solve(const float* b, float* x, float* r, float* p, f
   float rr = block_sum(squares.value());
   for (int step = 0; step < steps; ++step) {
     LongSum along;
-    for (long long at = threadIdx.x; at < count; at += 256) {
+    for (long long at = threadIdx.x; at < count; at += 1024) {
       const int i = at / w, j = at % w;
       const float beside = (j > 0 ? p[at - 1] : 0.0f) + (j + 1 < w ? p[at + 1] : 0.0f);
       const float stacked = (i > 0 ? p[at - w] : 0.0f) + (i + 1 < h ? p[at + w] : 0.0f);
@@ -62,7 +62,7 @@ extern "C" __global__ void solve(const float* b, float* x, float* r, float* p, f
     const float pq = block_sum(along.value());
     const float alpha = pq != 0.0f ? rr / pq : 0.0f;
     LongSum left;
-    for (long long at = threadIdx.x; at < count; at += 256) {
+    for (long long at = threadIdx.x; at < count; at += 1024) {
       x[at] += alpha * p[at];
       r[at] -= alpha * q[at];
       left.add(r[at] * r[at]);
@@ -70,7 +70,7 @@ extern "C" __global__ void solve(const float* b, float* x, float* r, float* p, f
     const float rest = block_sum(left.value());
     const float beta = rr != 0.0f ? rest / rr : 0.0f;
     rr = rest;
-    for (long long at = threadIdx.x; at < count; at += 256) {
+    for (long long at = threadIdx.x; at < count; at += 1024) {
       p[at] = r[at] + beta * p[at];
     }
     __syncthreads();

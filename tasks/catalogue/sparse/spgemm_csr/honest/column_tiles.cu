@@ -1,6 +1,6 @@
 /*@winnow
 {
-  "params": { "TILE": [1024, 256], "T": [32] },
+  "params": { "TILE": [4096, 1024], "T": [256] },
   "scratch": { "length": { "dtype": "i32", "count": "rows" } },
   "launches": [
     { "fill": "col_c", "value": -1 },
