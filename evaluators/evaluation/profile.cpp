@@ -1,7 +1,9 @@
 #include "evaluators/evaluation/profile.h"
 
+#include "profiling/counters/counter_names.h"
 #include "profiling/json_members.h"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace winnow::evaluators {
@@ -12,6 +14,11 @@ WINNOW_JSON_MEMBERS(LaunchFacts, kernel, launches, blocks, threads_per_block, re
                     shared_bytes, occupancy, blocks_per_multiprocessor)
 
 WINNOW_JSON_MEMBERS(StepTime, step, count, ns)
+
+std::string to_text(const StepTime& time) {
+  return fmt::format("{} {}{}", time.step, profiling::counter_text(time.ns, "ns"),
+                     time.count > 1 ? fmt::format(" ({} times)", time.count) : "");
+}
 
 void to_json(json& value, const ProfiledShape& shape) {
   value = {{"shape_id", shape.shape_id},

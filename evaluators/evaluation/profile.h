@@ -37,6 +37,8 @@ struct StepTime {
   std::int64_t count = 0; ///< of a run
   double ns = 0;          ///< of all of them
 };
+/// "merge 12.0 us (2 times)"
+std::string to_text(const StepTime& time);
 
 void to_json(nlohmann::json& json, const StepTime& time);
 void from_json(const nlohmann::json& json, StepTime& time);

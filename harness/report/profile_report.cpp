@@ -120,14 +120,6 @@ std::string tables(const json& shapes) {
   return alone.empty() ? text : profile_table("shape", alone, false) + "\n" + text;
 }
 
-/// "merge 12.0 us (2 times)"
-std::string step_text(const json& step) {
-  const auto count = step.at("count").get<std::int64_t>();
-  return fmt::format("{} {}{}", on_one_line(text_at(step, "step")),
-                     profiling::counter_text(step.at("ns").get<double>(), "ns"),
-                     count > 1 ? fmt::format(" ({} times)", count) : "");
-}
-
 /// Lines below the table: the evidence for each limiter, and the speed of light.
 std::string profile_lines(const std::string& who, const json& profile) {
   std::string text;
@@ -137,9 +129,12 @@ std::string profile_lines(const std::string& who, const json& profile) {
         fmt::format("{}: {}: {}: {}\n", who, i == 0 ? "limiter" : "next",
                     text_at(limiters[i], "limiter"), on_one_line(text_at(limiters[i], "because")));
   }
-  if (const std::vector<json> steps = profile.value("steps", std::vector<json>{}); !steps.empty()) {
-    text += fmt::format("{}: steps, each by itself with warm caches: {}\n", who,
-                        join(each<std::string>(steps, step_text), ", "));
+  if (const auto steps = profile.value("steps", std::vector<evaluators::StepTime>{});
+      !steps.empty()) {
+    text += fmt::format(
+        "{}: steps, each by itself with warm caches: {}\n", who,
+        join(each<std::string>(steps, [](const auto& step) { return on_one_line(to_text(step)); }),
+             ", "));
   }
   if (!profile.at("speed_of_light").is_null()) {
     const auto speed = profile.at("speed_of_light").get<profiling::SpeedOfLight>();

@@ -134,9 +134,7 @@ std::string step_line(const ProfiledShape& profiled) {
                    [](const auto& one, const auto& other) { return one.ns > other.ns; });
   std::vector<std::string> shown;
   for (std::size_t i = 0; i < std::min(kMostSteps, steps.size()); ++i) {
-    shown.push_back(
-        fmt::format("{} {}{}", steps[i].step, profiling::counter_text(steps[i].ns, "ns"),
-                    steps[i].count > 1 ? fmt::format(" ({} times)", steps[i].count) : ""));
+    shown.push_back(to_text(steps[i]));
   }
   return shown.empty()
              ? ""
