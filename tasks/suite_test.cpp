@@ -73,7 +73,7 @@ TEST(Suite, EveryShippedSuiteIsPartOfAll) {
   for (const SuiteTask& one : load_suite(kCatalogueFolder, "all")) {
     all.insert(one.task.name);
   }
-  for (const char* name : {"smoke", "llm", "science", "hpc"}) {
+  for (const char* name : {"smoke", "llm", "science", "hpc", "hard"}) {
     const std::vector<SuiteTask> suite = load_suite(kCatalogueFolder, name);
     EXPECT_FALSE(suite.empty()) << name;
     for (const SuiteTask& one : suite) {

@@ -201,9 +201,10 @@ void add_bench(CLI::App& app, Action& chosen) {
                   "strategies: compiled, correct, fast_p, pass@k, speedup, cost (docs/bench.md)",
                   bench);
   command.options.config = "bench";
-  sub.add_option("SUITE", command.suite,
-                 "folder with tasks, such as `winnow tasks import` writes; a category of the "
-                 "catalogue; smoke, llm, science, hpc or all; or a TOML file with a list `tasks`")
+  sub.add_option(
+         "SUITE", command.suite,
+         "folder with tasks, such as `winnow tasks import` writes; a category of the "
+         "catalogue; smoke, llm, science, hpc, hard, all; or a TOML file with a list `tasks`")
       ->required();
   sub.add_option("--config", command.options.config,
                  "TOML file, or the name of a config that comes with Winnow");
