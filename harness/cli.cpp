@@ -238,7 +238,34 @@ void end_with_parent(int parent) {
   }
 }
 
-void describe(CLI::App& app, std::string& log_level, Action& chosen) {
+/// The first word that is neither an option nor the value of one that describe() allows everywhere.
+std::string_view command_word(const std::vector<std::string>& words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (!words[i].starts_with("-")) {
+      return words[i];
+    }
+    i += words[i] == "--log-level" || words[i] == "--parent" ? 1 : 0;
+  }
+  return {};
+}
+
+/// Describes one command if `word` names it, else all: their hundreds of options take 10 ms.
+void add_commands(CLI::App& app, std::string_view word, Action& chosen) {
+  const auto* const named = std::find_if(std::begin(kCommands), std::end(kCommands),
+                                         [&](const auto& command) { return command.name == word; });
+  if (named != std::end(kCommands)) {
+    named->add(app, chosen);
+    return;
+  }
+  for (const NamedCommand& command : kCommands) {
+    command.add(app, chosen);
+  }
+  add_completion_scripts(app, chosen);
+  add_words_for_options(app);
+  add_reference(app, chosen);
+}
+
+void describe(CLI::App& app, std::string_view word, std::string& log_level, Action& chosen) {
   app.set_version_flag("--version", "winnow " + winnow_version());
   app.add_option("--log-level", log_level,
                  "trace, debug, info, warn, error or off; the log is on stderr")
@@ -248,12 +275,7 @@ void describe(CLI::App& app, std::string& log_level, Action& chosen) {
   app.require_subcommand(1);
   app.fallthrough(); // allows global options after the subcommand: `winnow run --log-level debug`
   app.footer("Results are on stdout, the log on stderr.\n" + exit_code_table());
-  for (AddCommand* const add : kCommands) {
-    add(app, chosen);
-  }
-  add_completion_scripts(app, chosen);
-  add_words_for_options(app);
-  add_reference(app, chosen);
+  add_commands(app, word, chosen);
   finish_options(app);
 }
 
@@ -266,8 +288,8 @@ int run_cli(const std::vector<std::string>& arguments) {
   CLI::App app("Lets language models write GPU kernels and proves which are good.", "winnow");
   std::string log_level = "warn";
   Action chosen;
-  describe(app, log_level, chosen);
   const std::vector<std::string> words = with_options(arguments);
+  describe(app, command_word(words), log_level, chosen);
   // Also for a command line that cannot be parsed.
   const ErrorPrinter errors(contains(words, "--json"), visible_output);
   if (const std::string what = unknown_command(app, words); !what.empty()) {

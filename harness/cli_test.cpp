@@ -406,6 +406,17 @@ struct Misuse {
   const char* message;
 };
 
+TEST(Cli, ACommandIsAddedByItsNameAlone) {
+  for (const NamedCommand& command : kCommands) {
+    CLI::App app;
+    Action chosen;
+    command.add(app, chosen);
+    const auto added = app.get_subcommands([](const CLI::App*) { return true; });
+    ASSERT_EQ(added.size(), 1);
+    EXPECT_EQ(added.front()->get_name(), command.name);
+  }
+}
+
 TEST(Cli, AnOptionThatNobodyHasThoughtOfExcludesAServer) {
   const std::map<std::string, std::set<std::string>> taken{
       {"eval", {"no-timing", "no-reuse", "time-budget", "brief", "json"}},
@@ -415,8 +426,8 @@ TEST(Cli, AnOptionThatNobodyHasThoughtOfExcludesAServer) {
       {"tune", {"output", "max-variants", "json"}}};
   CLI::App app;
   Action chosen;
-  for (AddCommand* add : kCommands) {
-    add(app, chosen);
+  for (const NamedCommand& command : kCommands) {
+    command.add(app, chosen);
   }
   for (const auto& [command, options] : taken) {
     const CLI::App* sub = app.get_subcommand(command);

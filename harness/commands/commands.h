@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -41,11 +42,35 @@ AddCommand add_doctor, add_tasks, add_rules, add_eval, add_profile, add_race, ad
     add_baseline, add_run, add_bench, add_lab, add_resume, add_leaderboard, add_show, add_diff,
     add_roles, add_reverify, add_export, add_batch, add_models, add_serve, add_worker, add_broker,
     add_mcp;
-constexpr AddCommand* kCommands[] = {
-    add_doctor,   add_tasks,  add_rules,    add_eval,   add_profile, add_race,        add_tune,
-    add_baseline, add_run,    add_bench,    add_lab,    add_resume,  add_leaderboard, add_show,
-    add_diff,     add_roles,  add_reverify, add_export, add_batch,   add_models,      add_serve,
-    add_worker,   add_broker, add_mcp};    ///< in the order of --help
+struct NamedCommand {
+  std::string_view name;
+  AddCommand* add; ///< adds the command of this name and no other
+};
+/// In the order of --help.
+constexpr NamedCommand kCommands[] = {{"doctor", add_doctor},
+                                      {"tasks", add_tasks},
+                                      {"rules", add_rules},
+                                      {"eval", add_eval},
+                                      {"profile", add_profile},
+                                      {"race", add_race},
+                                      {"tune", add_tune},
+                                      {"baseline", add_baseline},
+                                      {"run", add_run},
+                                      {"bench", add_bench},
+                                      {"lab", add_lab},
+                                      {"resume", add_resume},
+                                      {"leaderboard", add_leaderboard},
+                                      {"show", add_show},
+                                      {"diff", add_diff},
+                                      {"roles", add_roles},
+                                      {"reverify", add_reverify},
+                                      {"export", add_export},
+                                      {"batch", add_batch},
+                                      {"models", add_models},
+                                      {"serve", add_serve},
+                                      {"worker", add_worker},
+                                      {"broker", add_broker},
+                                      {"mcp", add_mcp}};
 AddCommand add_tasks_import, add_selftest; ///< subcommands of `tasks`
 AddCommand add_baseline_gpus;              ///< a subcommand of `baseline`
 AddCommand add_export_kernel, add_export_kernelbench, add_export_gpumode, add_export_solution,

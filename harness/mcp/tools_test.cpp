@@ -78,8 +78,8 @@ TEST(McpTools, BecomeCommands) {
 TEST(McpTools, KnowWhatAServerDecides) {
   CLI::App app;
   Action chosen;
-  for (AddCommand* add : kCommands) {
-    add(app, chosen);
+  for (const NamedCommand& command : kCommands) {
+    command.add(app, chosen);
   }
   const std::map<std::string, json> least{
       {"evaluate", {{"task", "a"}, {"files", {"a"}}}},
