@@ -1,6 +1,11 @@
 #include "harness/run/goals.h"
 #include "harness/run/testing/run_loop_fixture.h"
 
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,6 +32,26 @@ struct GoalsTest : test::RunLoopTest {
       ++of_task[key.substr(0, 1)];
     }
     return of_task;
+  }
+
+  /// `answer`, but replies after a's first wait for the verdict about that one: otherwise the
+  /// number of calls that begin before it depends on the machine.
+  test::ScriptedModel::Answer after_the_first_verdict(test::ScriptedModel::Answer answer) const {
+    return [this, answer = std::move(answer)](const ModelRequest& request) {
+      while (request.key != "a/0/0" && !is_judged("a/0/0")) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+      return answer(request);
+    };
+  }
+
+  /// Whether the kernel of the call is judged.
+  bool is_judged(const std::string& key) const {
+    const store::RunStore store(store_path(), store::RunStore::Mode::ReadOnly);
+    const std::vector<store::CandidateState> all = store.candidates(store.find_run(run_name_)->id);
+    return std::any_of(all.begin(), all.end(), [&](const store::CandidateState& candidate) {
+      return candidate.row.call_key == key && candidate.best;
+    });
   }
 };
 
@@ -59,9 +84,9 @@ TEST_F(GoalsTest, ChainsAndSingleCallsGetWhatIsLeft) {
     run_name_ = strategy;
     config_.strategy = strategy;
     config_.endpoint.parallel = 1;
-    test::ScriptedModel endpoint([](const ModelRequest& request) {
+    test::ScriptedModel endpoint(after_the_first_verdict([](const ModelRequest& request) {
       return test::ok_reply(test::reply_text("correct", request.key.starts_with("a/") ? 3 : 1.1));
-    });
+    }));
     EXPECT_EQ(session(endpoint).end, End::Finished) << strategy;
     const auto made = calls();
     EXPECT_EQ(made.at("a") + made.at("b"), 6) << strategy;
@@ -90,9 +115,9 @@ TEST_F(GoalsTest, ATaskNearItsBoundGivesItsCallsToTheOtherWithoutBeingAsked) {
   config_.endpoint.parallel = 1;
   for (const char* strategy : {"one-plus-one", "best-of-n", "archive"}) {
     run_name_ = config_.strategy = strategy;
-    test::ScriptedModel endpoint(fast_for_a);
+    test::ScriptedModel endpoint(after_the_first_verdict(fast_for_a));
     EXPECT_EQ(session(endpoint).end, End::Finished) << strategy;
-    const auto made = calls(); // a call may begin before the verdict about the one before
+    const auto made = calls();
     EXPECT_EQ(made.at("a") + made.at("b"), 6) << strategy;
     EXPECT_LT(made.at("a"), 3) << strategy;
     EXPECT_THAT(said_, HasSubstr("a: the search is over: the best kernel is near the roofline"));
