@@ -4,6 +4,7 @@
 #include "tasks/mutants/memorisable.h"
 #include "tasks/reference/narrowing.h"
 #include "tasks/task/task.h"
+#include "tasks/task/varied_shape.h"
 
 #include <algorithm>
 #include <cmath>
@@ -55,6 +56,36 @@ TEST_P(CatalogueTask, MovesEachInputAndEachOutputOnce) {
       EXPECT_LE(task_.bytes.evaluate_float(scope), tensor_bytes(task_, shape)) << to_string(shape);
     } else {
       EXPECT_EQ(task_.bytes.evaluate_float(scope), tensor_bytes(task_, shape)) << to_string(shape);
+    }
+  }
+}
+
+// An author who learns the sizes of one evaluation knows nothing of the next.
+TEST_P(CatalogueTask, HasOtherHiddenSizesForEachEvaluation) {
+  constexpr int kDraws = 12;
+  for (const std::string& device : device_kinds()) {
+    std::map<std::string, std::int64_t> largest;
+    for (const ShapeSet set : {ShapeSet::Search, ShapeSet::Promotion}) {
+      for (const Shape& shape : task_.shapes_of(set, device)) {
+        for (const auto& [axis, size] : shape.axes) {
+          largest[axis] = std::max(largest[axis], size);
+        }
+      }
+    }
+    for (const Shape& shape : task_.shapes_of(ShapeSet::Promotion, device)) {
+      std::set<std::string> drawn;
+      for (std::uint64_t draw = 0; draw < kDraws; ++draw) {
+        const Shape varied = varied_shape(task_, device, shape, draw);
+        drawn.insert(to_string(varied));
+        EXPECT_EQ(varied.id, shape.id);
+        EXPECT_EQ(varied.axes, varied_shape(task_, device, shape, draw).axes);
+        for (const auto& [axis, size] : varied.axes) {
+          EXPECT_LE(size, largest[axis]) << to_string(varied);
+          EXPECT_GE(2 * size, shape.axes.at(axis)) << to_string(varied);
+          EXPECT_TRUE(size % 16 == 0 || shape.axes.at(axis) % 16 != 0) << to_string(varied);
+        }
+      }
+      EXPECT_GE(drawn.size(), 3U) << to_string(shape);
     }
   }
 }

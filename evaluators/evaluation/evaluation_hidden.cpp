@@ -4,6 +4,7 @@
 #include "evaluators/evaluation/evaluation_run.h"
 #include "evaluators/timing/hidden_speed.h"
 #include "tasks/task/baseline.h"
+#include "tasks/task/varied_shape.h"
 
 #include <algorithm>
 #include <iterator>
@@ -42,6 +43,13 @@ bool EvaluationRun::hidden(Stage stage, ShapeSet set, bool timed) {
   std::vector<tasks::Shape> shapes = on_device_.task.shapes_of(set, result_.device);
   if (set == ShapeSet::Promotion && on_device_.options.hidden_draw) {
     shapes = drawn_shapes(std::move(shapes), *on_device_.options.hidden_draw);
+  }
+  if (set == ShapeSet::Promotion && on_device_.options.hidden_sizes) {
+    for (tasks::Shape& shape : shapes) {
+      shape = tasks::varied_shape(on_device_.task, result_.device, std::move(shape),
+                                  *on_device_.options.hidden_sizes);
+    }
+    on_device_.prepare_reference(shapes);
   }
   std::vector<Diagnostic> errors;
   BuiltKernel other;

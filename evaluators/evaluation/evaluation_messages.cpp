@@ -32,8 +32,8 @@ WINNOW_FIELDS(TaskMessage, name, category, digest, task_toml, reference, baselin
 
 } // namespace
 
-WINNOW_FIELDS(Protocol, seed, tiny_seeds, check, promotion, hidden_draw, timing, stop_when_lost,
-              warm, counters, energy, max_samples, reuse, time_budget, run_timeout)
+WINNOW_FIELDS(Protocol, seed, tiny_seeds, check, promotion, hidden_draw, hidden_sizes, timing,
+              stop_when_lost, warm, counters, energy, max_samples, reuse, time_budget, run_timeout)
 WINNOW_FIELDS(EarnedSpeed, speedup, bounds)
 WINNOW_FIELDS(KernelToBeat, text, parameters, earned)
 WINNOW_FIELDS(EvaluationRequest, id, task, text, file_name, choices, depth, turns, protocol,

@@ -24,6 +24,9 @@ struct Protocol {
   /// Draws the promotion shapes that are run (drawn_shapes()); nullopt: all. For authors who may
   /// ask many times: what they learn is about these shapes only.
   std::optional<std::uint64_t> hidden_draw = std::nullopt;
+  /// Draws other sizes for these shapes (tasks::varied_shape()); nullopt: those of the task. With
+  /// another value for each evaluation, what its author learns is about no later one.
+  std::optional<std::uint64_t> hidden_sizes = std::nullopt;
   bool timing = true;
   /// End a timing early when the candidate is clearly slower than the incumbent.
   bool stop_when_lost = true;

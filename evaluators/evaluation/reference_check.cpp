@@ -68,7 +68,8 @@ JudgeRequest judge_request(const TaskOnDevice& on_device, const tasks::Shape& sh
                            InputSeeds seeds, std::uint64_t salt, std::vector<ArenaSlice> outputs,
                            std::optional<std::uint64_t> draw) {
   JudgeRequest request;
-  request.shape = on_device.task.digest + " " + shape.id;
+  request.shape =
+      fmt::format("{} {} {}", on_device.task.digest, shape.id, to_string(shape)); // sizes may vary
   if (on_device.task.torch) {
     request.plan = tasks::tensors_only(on_device.reference_task, shape);
     TorchQuestion question = torch_question(on_device.task, shape, seeds.launch,

@@ -190,6 +190,9 @@ JudgeService::Planned JudgeService::plan(JudgeItem& item, Acceptance& asked_for)
       evaluators::request_id(asked, 0), request.fresh ? random_name() : std::string(),
       request.max_variants > 1 ? fmt::format(" {}", request.max_variants) : "",
       item.bad_reply.empty() ? "" : " unread"));
+  if (planned.options.hidden_draw) { // after the job's name: the same kernel again is the same job
+    planned.options.hidden_sizes = random_seed();
+  }
   return planned;
 }
 

@@ -136,8 +136,23 @@ json result_json(const store::JudgeItemRow& item, const JobFacts& job,
 
 using nlohmann::json;
 
+namespace {
+
+json optional_json(const std::optional<std::uint64_t>& number) {
+  return number ? json(*number) : json();
+}
+
+/// nullopt as well if the key is absent: earlier versions did not write all.
+std::optional<std::uint64_t> optional_number(const json& document, const char* key) {
+  const json number = document.value(key, json());
+  return number.is_null() ? std::nullopt : std::optional(number.get<std::uint64_t>());
+}
+
+} // namespace
+
 std::string encoded(const JobOptions& options) {
-  return json_line({{"hidden_draw", options.hidden_draw ? json(*options.hidden_draw) : json()},
+  return json_line({{"hidden_draw", optional_json(options.hidden_draw)},
+                    {"hidden_sizes", optional_json(options.hidden_sizes)},
                     {"parameters", options.parameters},
                     {"counters", options.measuring.counters},
                     {"energy", options.measuring.energy},
@@ -148,24 +163,23 @@ std::string encoded(const JobOptions& options) {
                     {"fresh", options.fresh},
                     {"rival", options.rival},
                     {"max_variants", options.max_variants},
-                    {"seed", options.seed ? json(*options.seed) : json()}});
+                    {"seed", optional_json(options.seed)}});
 }
 
 JobOptions decoded(const std::string& text) {
   const json document = json::parse(text);
-  const json draw = document.value("hidden_draw", json());
-  const json seed = document.value("seed", json()); // earlier versions did not write all
   return {document.at("task").get<std::string>(),
           document.at("task_digest").get<std::string>(),
           depth_from_string(document.at("depth").get<std::string>()),
           document.at("fresh").get<bool>(),
           document.at("rival").get<store::RowId>(),
           document.value("max_variants", std::size_t{1}),
-          seed.is_null() ? std::nullopt : std::optional(seed.get<std::uint64_t>()),
+          optional_number(document, "seed"),
           document.value("parameters", tasks::ParameterChoice{}),
           {document.value("counters", "off"), document.value("energy", false),
            std::chrono::milliseconds(document.value("time_budget_ms", 0))},
-          draw.is_null() ? std::nullopt : std::optional(draw.get<std::uint64_t>())};
+          optional_number(document, "hidden_draw"),
+          optional_number(document, "hidden_sizes")};
 }
 
 } // namespace winnow::harness

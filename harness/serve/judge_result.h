@@ -44,7 +44,8 @@ struct JobOptions {
       std::nullopt;                       ///< of the inputs; nullopt: the evaluation's own
   tasks::ParameterChoice parameters = {}; ///< JudgeItem::parameters
   Measuring measuring = {};
-  std::optional<std::uint64_t> hidden_draw = std::nullopt; ///< Protocol::hidden_draw
+  std::optional<std::uint64_t> hidden_draw = std::nullopt;  ///< Protocol::hidden_draw
+  std::optional<std::uint64_t> hidden_sizes = std::nullopt; ///< Protocol::hidden_sizes
 };
 
 /// JSON, as the table has it.

@@ -86,6 +86,7 @@ JudgeService::evaluation_request(std::shared_ptr<const tasks::Task> task, std::s
     request.protocol.seed = options.seed;
   }
   request.protocol.hidden_draw = options.hidden_draw;
+  request.protocol.hidden_sizes = options.hidden_sizes;
   // A result of the same machine code may come from other inputs.
   // One of another owner would tell what that owner has sent.
   request.protocol.reuse = request.protocol.reuse && !options.fresh && !options.seed &&

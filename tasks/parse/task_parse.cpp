@@ -42,7 +42,7 @@ public:
   void parse() {
     root_.allow_keys({"title", "description", "operations", "bytes", "special_functions", "axes",
                       "tensors", "scalars", "tolerance", "shapes", "library_baselines", "reference",
-                      "source"});
+                      "source", "varied_axes"});
     task_.title = written("title");
     task_.description = written("description");
     task_.operations = read_expression(root_, "operations");
@@ -57,6 +57,7 @@ public:
       task_.source.flags = source->has("flags") ? source->strings("flags") : task_.source.flags;
     }
     parse_axes();
+    parse_varied_axes();
     parse_knobs();
     parse_tensors();
     check_axes(root_.table("axes"), task_);
@@ -135,6 +136,27 @@ private:
     }
   }
 
+  void parse_varied_axes() {
+    if (!root_.has("varied_axes")) {
+      return;
+    }
+    if (task_.torch) {
+      root_.fail("varied_axes", "a module may not run at other sizes",
+                 "varied_axes in a task with reference.cu only");
+    }
+    task_.varied_axes = root_.strings("varied_axes");
+    for (const std::string& name : task_.varied_axes) {
+      if (!has_axis(name)) {
+        root_.fail("varied_axes", fmt::format("the task has no axis '{}'", name), "axes of [axes]");
+      }
+    }
+  }
+
+  bool has_axis(const std::string& name) const {
+    return std::any_of(task_.axes.begin(), task_.axes.end(),
+                       [&](const Axis& known) { return known.name == name; });
+  }
+
   void parse_knobs() {
     const auto reference = root_.optional_table("reference");
     const auto knobs = reference ? reference->optional_table("knobs") : std::nullopt;
@@ -143,9 +165,7 @@ private:
     }
     for (const auto& [name, at, value] : knobs->members()) {
       const std::string axis = knobs->string(name);
-      const bool is_axis = std::any_of(task_.axes.begin(), task_.axes.end(),
-                                       [&](const Axis& known) { return known.name == axis; });
-      if (!is_axis) {
+      if (!has_axis(axis)) {
         knobs->fail(name, fmt::format("the task has no axis '{}'", axis), "an axis of [axes]");
       }
       task_.torch->knobs[name] = axis;

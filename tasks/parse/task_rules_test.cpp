@@ -56,6 +56,13 @@ TEST(TaskRules, AGeneratorMayBeTheOnlyUseOfAnAxis) {
       "no error");
 }
 
+TEST(TaskRules, OnlyAnAxisMayVary) {
+  const std::string axes = "[axes]\n";
+  EXPECT_EQ(rule_error(axes, "varied_axes = [\"n\"]\n" + axes), "no error");
+  EXPECT_THAT(rule_error(axes, "varied_axes = [\"m\"]\n" + axes),
+              HasSubstr("the task has no axis 'm'"));
+}
+
 TEST(TaskRules, AHiddenShapeWithTheSizesOfASearchShapeIsRefused) {
   EXPECT_THAT(rule_error("n = 1009", "n = 1000"),
               HasSubstr("task.toml:28:1: the hidden shape held_out/0 has the sizes of search/0"));

@@ -159,6 +159,8 @@ struct Task {
   std::optional<Expression> special_functions;
   std::vector<LibraryBaseline> library_baselines;
   std::vector<Shape> shapes;
+  /// Axes whose sizes at hidden shapes the judge may change (varied_shape.h).
+  std::vector<std::string> varied_axes;
   std::string task_toml; ///< text of task.toml
   TaskSource source;
   std::optional<TorchReference> torch; ///< nullopt: the reference is reference.cu

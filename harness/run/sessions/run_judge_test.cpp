@@ -173,5 +173,19 @@ TEST_F(RunJudgeTest, DrawsOtherHiddenShapesForOtherSessions) {
   EXPECT_EQ(draws.size(), 6U);
 }
 
+TEST_F(RunJudgeTest, DrawsOtherHiddenSizesForEachKernel) {
+  const agents::SessionPass pass = open("axpy-0-0");
+  for (int i = 1; i < 4; ++i) {
+    ask(pass, kernel_saying("correct", i));
+    ask(pass, kernel_saying("correct", i)); // the same kernel again is not judged again
+  }
+  std::set<std::string> sizes;
+  for (const std::string& options : query("SELECT options FROM judge_jobs")) {
+    sizes.insert(nlohmann::json::parse(options).at("hidden_sizes").dump());
+  }
+  EXPECT_EQ(sizes.size(), 3U);
+  EXPECT_FALSE(sizes.contains("null"));
+}
+
 } // namespace
 } // namespace winnow::harness
