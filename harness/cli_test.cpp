@@ -10,6 +10,7 @@
 #include "store/test_store.h"
 #include "tasks/catalogue.h"
 #include "tasks/task/task.h"
+#include "tasks/testing/module_toml_fake.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -362,7 +363,7 @@ TEST(Cli, ATaskWithAModuleAsItsReference) {
                         folder, std::filesystem::copy_options::recursive);
   std::filesystem::remove(folder / "reference.cu");
   const std::string toml = read_file(folder / "task.toml", 1U << 20U);
-  write_file_atomic(folder / "task.toml", toml + "\n[reference]\nkind = \"torch\"\n");
+  write_file_atomic(folder / "task.toml", tasks::module_toml(toml));
   const Output shown = run({"tasks", "show", folder.string()});
   EXPECT_EQ(shown.code, 0) << shown.err;
   EXPECT_THAT(shown.out, HasSubstr("reference: the module in reference.py, in evaluation mode, in "

@@ -9,6 +9,7 @@
 #include "tasks/catalogue.h"
 #include "tasks/parse/task_parse.h"
 #include "tasks/plan/kernel_file.h"
+#include "tasks/testing/module_toml_fake.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -170,8 +171,7 @@ TEST(PromptGolden, EachOperatorOnEachDevice) {
 tasks::Task torch_task() {
   const tasks::Task kernels = catalogue_task("row_softmax");
   tasks::Task task = tasks::parse_task(
-      {kernels.task_toml + "\n[reference]\nkind = \"torch\"\n", "", "", kernels.reference_python},
-      "task.toml");
+      {tasks::module_toml(kernels.task_toml), "", "", kernels.reference_python}, "task.toml");
   task.name = kernels.name;
   task.category = kernels.category;
   return task;

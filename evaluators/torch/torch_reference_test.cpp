@@ -15,6 +15,7 @@
 #include "evaluators/torch/torch_question.h"
 #include "tasks/parse/task_parse.h"
 #include "tasks/result/least_hidden.h"
+#include "tasks/testing/module_toml_fake.h"
 
 #include <cstdlib>
 #include <fstream>
@@ -62,9 +63,9 @@ protected:
   /// row_softmax with a PyTorch module as its reference. `line` is added to the module.
   static tasks::Task softmax(const std::string& line = "") {
     const tasks::Task task = tasks::load_task(kSoftmax);
-    return tasks::parse_task({task.task_toml + "[reference]\nkind = \"torch\"\n", "", task.baseline,
-                              task.reference_python + line},
-                             "task.toml");
+    return tasks::parse_task(
+        {tasks::module_toml(task.task_toml), "", task.baseline, task.reference_python + line},
+        "task.toml");
   }
   /// The same without baseline.cu.
   static tasks::Task without_baseline() {
@@ -429,10 +430,9 @@ TEST_F(TorchReference, AsksForComputedInputsByTheirPlace) {
 
 TEST(TorchQuestion, NamesTensorsAxesAndPlacesInTheExchange) {
   const tasks::Task loaded = tasks::load_task(kSoftmax);
-  const tasks::Task task =
-      tasks::parse_task({loaded.task_toml + "[reference]\nkind = \"torch\"\nmode = \"train\"\n", "",
-                         loaded.baseline, loaded.reference_python},
-                        "task.toml");
+  const tasks::Task task = tasks::parse_task(
+      {tasks::module_toml(loaded.task_toml, "train"), "", loaded.baseline, loaded.reference_python},
+      "task.toml");
   const tasks::Shape shape = task.shapes_of(tasks::ShapeSet::Tiny, "cpu").at(1);
   const TorchQuestion question = torch_question(task, shape, 1U << 20U, 1U << 20U);
   const nlohmann::json request = nlohmann::json::parse(question.line);
@@ -449,8 +449,7 @@ TEST(TorchQuestion, NamesTensorsAxesAndPlacesInTheExchange) {
 
 TEST(TorchQuestion, OfATimedLaunchItAsksForTheDrawnPiecesOnly) {
   const tasks::Task task = tasks::parse_task(
-      {tasks::load_task(kSoftmax).task_toml + "[reference]\nkind = \"torch\"\n", "", "", "source"},
-      "task.toml");
+      {tasks::module_toml(tasks::load_task(kSoftmax).task_toml), "", "", "source"}, "task.toml");
   tasks::Shape shape = task.shapes.front();
   shape.axes = {{"rows", 4096}, {"cols", 1024}};
   constexpr std::uint64_t kDraw = 7;

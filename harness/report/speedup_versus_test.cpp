@@ -5,6 +5,7 @@
 #include "store/test_store.h"
 #include "tasks/parse/task_parse.h"
 #include "tasks/task/speedup_versus.h"
+#include "tasks/testing/module_toml_fake.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
@@ -28,8 +29,7 @@ tasks::Task torch_task() {
       std::filesystem::path(WINNOW_SOURCE_DIR) / "tasks" / "catalogue" / "reduction/row_softmax";
   const auto read = [&](const char* name) { return read_file(folder / name, 1U << 20U); };
   tasks::Task task = tasks::parse_task(
-      {read("task.toml") + "\n[reference]\nkind = \"torch\"\n", "", "", read("reference.py")},
-      "task.toml");
+      {tasks::module_toml(read("task.toml")), "", "", read("reference.py")}, "task.toml");
   task.name = "row_softmax";
   return task;
 }

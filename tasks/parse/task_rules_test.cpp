@@ -61,6 +61,8 @@ TEST(TaskRules, OnlyAnAxisMayVary) {
   EXPECT_EQ(rule_error(axes, "varied_axes = [\"n\"]\n" + axes), "no error");
   EXPECT_THAT(rule_error(axes, "varied_axes = [\"m\"]\n" + axes),
               HasSubstr("the task has no axis 'm'"));
+  EXPECT_THAT(rule_error("title", "reference = { kind = \"torch\" }\nvaried_axes = [\"n\"]\ntitle"),
+              HasSubstr("a module may not run at other sizes"));
 }
 
 TEST(TaskRules, AHiddenShapeWithTheSizesOfASearchShapeIsRefused) {
