@@ -11,6 +11,7 @@
 #include "base/text/toml_reader.h"
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -18,6 +19,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <malloc.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace winnow {
@@ -188,6 +190,30 @@ TEST(Files, RemovesTheTemporaryDirectory) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
+TEST(Files, RemovesTemporaryDirectoriesOfKilledProcesses) {
+  namespace fs = std::filesystem;
+  const TemporaryDirectory stays("stays");
+  const TemporaryDirectory of_this("test", stays.path());
+  if (fork() == 0) {
+    const TemporaryDirectory orphan("test", stays.path());
+    write_file_atomic(orphan.path() / "inside", "x");
+    raise(SIGKILL);
+  }
+  wait(nullptr);
+  const TemporaryDirectory too_early("test", stays.path());
+  const auto count = [&] {
+    return std::distance(fs::directory_iterator(stays.path()), fs::directory_iterator());
+  };
+  EXPECT_EQ(count(), 3); // the orphan may be new, and of a process that has not locked it yet
+  for (const auto& folder : fs::directory_iterator(stays.path())) {
+    fs::last_write_time(folder, fs::file_time_type::clock::now() - std::chrono::minutes(1));
+  }
+  const TemporaryDirectory sweeps("test", stays.path());
+  EXPECT_EQ(count(), 3);
+  EXPECT_TRUE(fs::exists(of_this.path()));
+  EXPECT_TRUE(fs::exists(too_early.path()));
+}
+
 TEST(Text, IsWrappedAtSpaces) {
   using Lines = std::vector<std::string>;
   EXPECT_EQ(wrap_words("one two three", 0), (Lines{"one two three"}));
@@ -257,8 +283,8 @@ TEST(Text, ShowsWhatATerminalWouldObeyOrHide) {
             "plain\n\ttext \u00e9\u4e2d\U0001F600");
   EXPECT_EQ(visible("\x1b[2J\r\x07\x7f"), "\\u001b[2J\\u000d\\u0007\\u007f");
   EXPECT_EQ(visible("\u009b31m"), "\\u009b31m");
-  EXPECT_EQ(visible("a\u202eb\u2066c\u200bd\ufeff\u200f"),
-            "a\\u202eb\\u2066c\\u200bd\\ufeff\\u200f");
+  EXPECT_EQ(visible("a\u202eb\u202cc\u2066d\u2069\u200be\ufeff\u200f"),
+            "a\\u202eb\\u202cc\\u2066d\\u2069\\u200be\\ufeff\\u200f");
   EXPECT_EQ(visible("\U000E0041"), "\\udb40\\udc41") << "a tag, as JSON writes it";
   EXPECT_EQ(visible("\x9b\xff"), "\\x9b\\xff");
   EXPECT_EQ(visible(std::string_view("\0", 1)), "\\u0000");

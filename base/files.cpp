@@ -6,11 +6,14 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -186,17 +189,51 @@ void write_file_atomic(const fs::path& path, std::string_view bytes, Readers rea
   file.commit();
 }
 
+namespace {
+
+/// Holds nothing if another process has it, or if the file system has no locks.
+UniqueFd locked(const fs::path& folder) {
+  UniqueFd fd(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  return fd && flock(fd.get(), LOCK_EX | LOCK_NB) == 0 ? std::move(fd) : UniqueFd();
+}
+
+/// A new folder may not be locked yet.
+bool is_left_alone(int folder) {
+  constexpr std::time_t kLocked = 10; // s
+  struct stat status {};
+  return fstat(folder, &status) == 0 && status.st_uid == geteuid() &&
+         status.st_mtime + kLocked < std::time(nullptr);
+}
+
+/// Removes the folders in `parent` whose names begin so and whose process has ended.
+void remove_orphans(const fs::path& parent, const std::string& beginning) {
+  std::error_code code;
+  for (fs::directory_iterator at(parent, code), end; !code && at != end; at.increment(code)) {
+    if (at->path().filename().string().starts_with(beginning)) {
+      if (const UniqueFd lock = locked(at->path()); lock && is_left_alone(lock.get())) {
+        std::error_code ignored;
+        fs::remove_all(at->path(), ignored);
+      }
+    }
+  }
+}
+
+} // namespace
+
 TemporaryDirectory::TemporaryDirectory(std::string_view prefix)
     : TemporaryDirectory(prefix, temporary_folder()) {}
 
 TemporaryDirectory::TemporaryDirectory(std::string_view prefix, const fs::path& parent) {
-  std::string pattern = fmt::format("{}/winnow-{}-XXXXXX", parent.string(), prefix);
+  const std::string beginning = fmt::format("winnow.{}.", prefix);
+  remove_orphans(parent, beginning);
+  std::string pattern = fmt::format("{}/{}XXXXXX", parent.string(), beginning);
   if (mkdtemp(pattern.data()) == nullptr) {
     throw Error(
         fmt::format("{}: cannot create a temporary directory: {}", pattern, std::strerror(errno)),
         "set TMPDIR to a directory that can be written");
   }
   path_ = pattern;
+  lock_ = locked(path_);
 }
 
 TemporaryDirectory::~TemporaryDirectory() {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "base/unique_fd.h"
+
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -60,8 +62,9 @@ bool is_below(const std::filesystem::path& path, const std::filesystem::path& fo
 /// A new directory with mode 0700. The destructor removes the directory with its contents.
 class TemporaryDirectory {
 public:
-  /// Creates winnow-PREFIX-XXXXXX in $TMPDIR or, if that is not set, in the first of /tmp,
-  /// /var/tmp, /dev/shm and the working directory that can be written to.
+  /// Creates winnow.PREFIX.XXXXXX in $TMPDIR or, if that is not set, in the first of /tmp,
+  /// /var/tmp, /dev/shm and the working directory that can be written to. Removes those of this
+  /// user there whose process was killed.
   explicit TemporaryDirectory(std::string_view prefix);
   /// In `parent`.
   TemporaryDirectory(std::string_view prefix, const std::filesystem::path& parent);
@@ -73,6 +76,7 @@ public:
 
 private:
   std::filesystem::path path_;
+  UniqueFd lock_; ///< of the folder, as long as this process lives
 };
 
 /// Whether an errno says that there is no room for a file: of the disk, the quota or the limit of

@@ -58,7 +58,7 @@ protected:
 
   /// The bytes, without the name of the temporary directory, which debug information has.
   static std::string module_bytes(const CompileResult& result) {
-    constexpr std::string_view kDirectory = "winnow-compile-", kUnique = "XXXXXX";
+    constexpr std::string_view kDirectory = "winnow.compile.", kUnique = "XXXXXX";
     const std::string entry = read_file(result.module, kMaxBytes);
     std::string bytes(module_part(entry));
     for (auto at = bytes.find(kDirectory); at != std::string::npos;
