@@ -8,7 +8,9 @@
 #include "evaluators/host/devices.h"
 #include "tasks/parse/task_parse.h"
 
+#include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -78,6 +80,31 @@ TEST_F(SharedJudge, AnEvaluationSaysWhichDeviceJudged) {
     EXPECT_EQ(evaluation.driver, "CUDA 13.0");
     EXPECT_EQ(evaluation.worker, "") << "no broker is between";
   }
+}
+
+// Who has learned the sizes of one evaluation has learned nothing about the next.
+TEST_F(SharedJudge, DrawsHiddenSizesForOneEvaluation) {
+  options_.promotion = true;
+  options_.hidden_draw = 1;
+  std::set<std::string> seen;
+  std::size_t cases = 0;
+  for (const std::uint64_t sizes : {1U, 2U}) {
+    options_.hidden_sizes = sizes;
+    Evaluator axpy(task("blas/axpy"), host_, options_);
+    std::string knows = axpy.task().baseline;
+    const tasks::Evaluation right = axpy.evaluate_text(knows, "kernel.cu");
+    EXPECT_EQ(right.verdict, tasks::Verdict::Correct) << right.detail;
+    for (const tasks::CaseResult& one : right.cases) {
+      if (one.set == tasks::ShapeSet::Promotion) {
+        seen.insert(one.shape);
+        ++cases;
+      }
+    }
+    knows.insert(knows.find("z[i] = "), "if (n == 65537 || n == 130050 || n == 880007) return; ");
+    EXPECT_EQ(verdict_of(axpy, knows), "correct") << "the stated sizes are not among them";
+  }
+  EXPECT_GE(cases, 4U);
+  EXPECT_EQ(seen.size(), cases);
 }
 
 // The reference of both tasks is the same module, and their shapes have the same names.

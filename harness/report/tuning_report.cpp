@@ -70,7 +70,8 @@ std::string table_text(const json& document) {
   if (all > kMostRows) {
     text += fmt::format("... and {} more; --json has all\n", all - kMostRows);
   }
-  return text + "speeds are times of the default over times of the choice\n";
+  return text + "speeds are times of the default over times of the choice, at shown shapes; only "
+                "the default and the winner run at hidden shapes\n";
 }
 
 std::string result_text(const json& document) {
