@@ -45,6 +45,10 @@ void convert(tasks::DType from, std::span<const std::byte> source, tasks::DType 
 
 ReferenceRun::ReferenceRun(TaskOnDevice& on_device)
     : on_device_(on_device), arena_(on_device.host->arena.fd()) {
+  const DeviceHost& host = *on_device.host;
+  if (!host.worker_device.is_gpu()) {
+    standing_ = make_standing_runner(host.sandbox, host.arena, host.worker_device, host.cache);
+  }
   on_device.prepare_reference(shapes_for(on_device.task, on_device.host->device.kind));
 }
 
@@ -61,8 +65,9 @@ StageOutcome ReferenceRun::run(const BuiltKernel& built, std::vector<RunCase> ca
       on_device_.options.memory_bytes + host.arena.size_bytes() + cpu_stack_bytes();
   on_device_.tell(built.file->file, "runs", limits.wall);
   const SpentTime spent(host.spent.run_seconds);
-  return host.runner->run(std::move(request), limits,
-                          [this] { return on_device_.cancelled.load(); });
+  const bool is_standing = standing_ && workers == 0; // such a worker has the device's number
+  Runner& runner = is_standing ? *standing_ : *host.runner;
+  return runner.run(std::move(request), limits, [this] { return on_device_.cancelled.load(); });
 }
 
 RunCase ReferenceRun::place(const BuiltKernel& reference, const ReferenceCase& reference_case,

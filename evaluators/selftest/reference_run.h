@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -118,6 +119,9 @@ private:
 
   TaskOnDevice& on_device_;
   ArenaView arena_;
+  /// For the task's own kernels on a CPU, where the device's runner starts a process for each run
+  /// because it expects candidates. nullptr on a GPU, whose runner stands already.
+  std::unique_ptr<Runner> standing_;
 };
 
 /// Rounds an output of the reference to the output's dtype. Uses the memory of `rounded` again if
