@@ -119,10 +119,13 @@ protected:
     const pid_t child = fork();
     if (child == 0) {
       ScriptedModel endpoint(answer_with_a_failure());
+      std::size_t seen = 0; // events; to read all of them after each write takes most of the time
       session(endpoint, [&] {
-        const std::vector<search::Event> events = log();
-        if (std::count_if(events.begin(), events.end(),
-                          [&](const auto& event) { return name_of(event) == name; }) >= nth) {
+        for (const search::Event& event : log(seen)) {
+          nth -= name_of(event) == name ? 1 : 0;
+          ++seen;
+        }
+        if (nth <= 0) {
           raise(SIGKILL);
         }
       });
@@ -133,12 +136,14 @@ protected:
     return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
   }
 
-  std::vector<search::Event> log() const {
+  /// The events from number `first` on.
+  std::vector<search::Event> log(std::size_t first = 0) const {
     constexpr store::RowId kTask = 1; // there is one
     const store::RunStore store(store_path(), store::RunStore::Mode::ReadOnly);
+    std::vector<store::SearchLogRow> rows = store.search_log(store.find_run(run_name_)->id, kTask);
     std::vector<search::Event> events;
-    for (store::SearchLogRow& row : store.search_log(store.find_run(run_name_)->id, kTask)) {
-      events.push_back(search::event_of({std::move(row.kind), std::move(row.detail)}));
+    for (std::size_t i = first; i < rows.size(); ++i) {
+      events.push_back(search::event_of({std::move(rows[i].kind), std::move(rows[i].detail)}));
     }
     return events;
   }
